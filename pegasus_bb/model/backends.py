@@ -41,7 +41,17 @@ DATAWARP = BackendKind(
 )
 DIRECTORY = BackendKind(
     "directory",
-    ("path", "quota", "pools", "timeout", "service", "delay", "fail", "owner"),
+    (
+        "path",
+        "quota",
+        "pools",
+        "timeout",
+        "service",
+        "submit_dir",
+        "delay",
+        "fail",
+        "owner",
+    ),
     is_one_folder=True,
 )
 NODE_LOCAL = BackendKind(

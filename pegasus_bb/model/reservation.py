@@ -76,6 +76,18 @@ class Request(NamedTuple):
         """The folder of the sockets of the tier's staging service; empty if none."""
         return self.settings.get("service", "")
 
+    @property
+    def jobs_travel(self) -> bool:
+        """Whether nodes do not see the submit directory: what a job needs of it comes
+        with the job."""
+        return self.settings.get("submit_dir") == "local"
+
+    @property
+    def transfers_here(self) -> bool:
+        """Whether the submit host moves the files: with a staging service, or where
+        nodes do not see what it sees. Else a node of the site does."""
+        return bool(self.service) or self.jobs_travel
+
     def to_json(self) -> dict[str, Any]:
         """A mapping that ``from_json`` reads back."""
         return self._asdict()

@@ -29,6 +29,7 @@ CHOICES = {
     "streams": ("off", "user", "workflow", "cohort", "lifetime", "auto"),
 }
 # these are not single values
+SUBMIT_DIR = "submit_dir"  # shared | local: nodes do not see it
 _DRAIN = "drain"
 _POOLS = "pools"
 KEYS = ("name", *CHOICES, "pool", "capacity", "granularity", "scratch", _DRAIN)
@@ -72,6 +73,11 @@ class Tier:
     @property
     def is_of_one_node(self) -> bool:
         return not self.is_reserved or self.access == "private"
+
+    @property
+    def jobs_travel(self) -> bool:
+        """Whether its nodes do not see the submit directory."""
+        return self.settings.get(SUBMIT_DIR) == "local"
 
     @property
     def is_staged(self) -> bool:
@@ -251,7 +257,8 @@ def _check_settings(entry: Entry, values: Mapping[str, str]) -> None:
         would_do = "service: /run/pegasus-bb"
         what = "the folder of the staging service's sockets is a full path"
         raise entry.below("service").error(what, service, would_do)
-    _check_choices(entry, {"mount": ("required", "any")}, values)
+    choices = {"mount": ("required", "any"), SUBMIT_DIR: ("shared", "local")}
+    _check_choices(entry, choices, values)
     for key in ("timeout", "poll", "delay"):
         try:
             parse_duration(values.get(key, "0"))

@@ -12,6 +12,7 @@ from pegasus_bb.model.default_sites import LOCAL
 
 CLEANUPS = ("none", "leaf", "inplace")
 CLUSTERS = ("horizontal", "label", "whole", "none")
+_SCRATCH = "wf-scratch"  # as Pegasus names it
 _LONGEST = 200  # bytes of a folder's name: longer names are derived from it
 
 
@@ -50,6 +51,10 @@ class PlanOptions:
         a path in the plan means the same when the workflow runs."""
         there = (self.cwd / path).absolute()
         return there.resolve() if ".." in there.parts else there
+
+    def scratch_beside(self, site: str) -> Path:
+        """What stands for the scratch of ``site``, beside the submit directories."""
+        return self.absolute(self.base_dir) / _SCRATCH / site
 
     def check(self) -> None:
         """Raises UsageError for mistakes that need no catalog to be seen."""

@@ -11,10 +11,11 @@ from pegasus_bb.decide.decision import PlacementDecision, PlanningInput, Selecti
 from pegasus_bb.decide.sizing import wanted_capacity
 from pegasus_bb.decide.tier_choice import rule_of
 from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.dag.blahp import CONDOR
 from pegasus_bb.model.drain_policies import OFF, PACED
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.settings import AUTO, PREFIX, Settings
-from pegasus_bb.model.tiers import KEY, Tier
+from pegasus_bb.model.tiers import KEY, SUBMIT_DIR, Tier
 from pegasus_bb.model.workflow import OWN_RUN, Workflow
 from pegasus_bb.planner.builtin.argument_words import loses_text
 from pegasus_bb.planner.node_programs import untested_python_note
@@ -49,6 +50,7 @@ def summary(
         mode,
         f"tier:     {tier.name} of site {site}, {tier.backend} ({chosen})",
         folders,
+        *_nodes(given, tier),
         _capacity(catalogs, settings, placement),
         *fit_lines(decision),
         *reservation_lines(decision),
@@ -69,6 +71,28 @@ def folders_line(given: PlanningInput) -> str:
     else:
         how = "each job has a private folder"
     return f"folders:  {how} (data.configuration: {configuration})"
+
+
+def _nodes(given: PlanningInput, tier: Tier) -> Iterator[str]:
+    """A line where Pegasus takes it that nodes share no folder with this machine."""
+    style = (given.site.profile("pegasus", "style") or CONDOR).lower()
+    is_pool = given.data_configuration.is_private and style == CONDOR
+    if tier.jobs_travel or is_pool:
+        yield f"nodes:    {what_nodes_see(tier)}"
+
+
+def what_nodes_see(tier: Tier) -> str:
+    """Whether nodes see the submit directory, and whether that is a guess."""
+    if tier.jobs_travel:
+        return (
+            "need not see the submit directory: a job brings what it needs, and its "
+            f"record comes back (submit_dir: local in tier {tier.name})"
+        )
+    is_stated = SUBMIT_DIR in tier.settings
+    mend = "; if they do not: submit_dir: local in the tier"
+    guess = mend if tier.kind.is_one_folder else ""
+    where = f"stated in tier {tier.name}" if is_stated else f"assumed{guess}"
+    return f"have to see the submit directory under its path here ({where})"
 
 
 def _pools_and_streams(decision: PlacementDecision) -> Iterator[str]:

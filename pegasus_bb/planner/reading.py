@@ -48,7 +48,6 @@ from pegasus_bb.planner.rewrite.pass_input import with_values
 from pegasus_bb.planner.runfiles import containers_file
 
 _MODE = f"{PREFIX}mode"
-_SCRATCH = "wf-scratch"  # as Pegasus names it
 _NO_MODE = "no --bb-mode given"  # the origin of a command's own default mode
 
 
@@ -254,7 +253,7 @@ def _with_scratch(
             would_do="add a directory of type sharedScratch",
         )
     named = (tier.scratch for tier in catalogs.tiers.get(site.name, ()))
-    beside = options.absolute(options.base_dir) / _SCRATCH / site.name
+    beside = options.scratch_beside(site.name)
     path = next(filter(None, named), str(beside))
     entry = directory_entry("sharedScratch", path)
     known = site.data.get("directories") or []

@@ -101,10 +101,15 @@ class RunPlan:
 
     @property
     def transfers_here(self) -> bool:
-        """Whether a staging service moves the files: the planner's own jobs of the site
-        then run on the submit host."""
+        """Whether the planner's own jobs of the site run on the submit host."""
         request = self.request or self.transient
-        return bool(request and request.service)
+        return bool(request and request.transfers_here)
+
+    @property
+    def jobs_travel(self) -> bool:
+        """Whether what a job needs of the submit directory comes with it to its
+        node."""
+        return bool(self.request and self.request.jobs_travel)
 
     @property
     def bin(self) -> Path:
@@ -127,6 +132,10 @@ def plan_run(
     drain: DrainPlan | None = None,
 ) -> RunPlan:
     """Choose the directories, the names and the request. Raises UsageError."""
+    if decision is not None and decision.placement.tier.jobs_travel:
+        from pegasus_bb.planner.travelling import check_traveller  # few pools
+
+        check_traveller(options, given, decision.placement)
     label = given.workflow.name
     uuid = str(uuids.uuid4())
     directories = run_directories(options, label, uuid)

@@ -162,6 +162,9 @@ def _shared_files(
 
         for node, needs in needs_by_node(planned, given, reserved).items():
             by_node.setdefault(node, {})["private"] = needs
+    if run.jobs_travel:  # HTCondor wants each file that is to come with a job
+        for _, node in planned.jobs_nodes():
+            by_node.setdefault(node, {})
     for node, found in by_node.items():
         yield _node_file(node, found)
 

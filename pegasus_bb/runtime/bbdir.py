@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 VERSION = 2  # of the files of bb/, as plan.json has it
 NODES = "nodes"  # folder of files that single nodes need
+ARCHIVE = "runtime.zip"
+# In the environment of a job whose node does not see the submit directory: its path.
+SUBMIT_DIR = "PEGASUS_BB_SUBMIT_DIR"
 ELSEWHERE = "elsewhere"  # folder of notes on jobs on the PFS because the tier is full
 
 
@@ -37,14 +40,20 @@ class BBDir:
     """The bb folder of a submit directory. docs/reference/submit-directory.md lists
     its files."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, nodes: str = NODES) -> None:
+        """``nodes``: the folder of nodes' files in it."""
         self.path = os.path.abspath(path)
+        self._nodes = nodes
 
     @classmethod
     def of_this_program(cls) -> BBDir:
-        """The folder whose bin/ holds the program that is running."""
+        """The folder whose bin/ holds the program that is running; or, of a job that
+        has travelled, the folder where all that came with it lies."""
         here = os.path.dirname(os.path.abspath(sys.argv[0]))
-        return cls(os.path.dirname(here))
+        if SUBMIT_DIR not in os.environ:
+            return cls(os.path.dirname(here))
+        came_here = os.path.exists(os.path.join(here, ARCHIVE))
+        return cls(here if came_here else os.path.dirname(here), nodes="")
 
     def file(self, name: str) -> str:
         return os.path.join(self.path, name)
@@ -86,9 +95,10 @@ class BBDir:
 
     def node(self, name: str) -> NodeNeeds:
         """What node ``name`` needs at its start. Raises UsageError."""
-        if not os.path.exists(self.file(f"{NODES}/{name}.json")):
+        file = os.path.join(self._nodes, f"{name}.json")
+        if not os.path.exists(self.file(file)):
             return NodeNeeds(name, {}, {})
-        data = self._read(f"{NODES}/{name}.json", dict)
+        data = self._read(file, dict)
         return NodeNeeds(
             name,
             data.get("links", {}),
@@ -103,7 +113,7 @@ class BBDir:
         name = environ.get("PEGASUS_DAG_JOB_ID", "")
         if name and "/" not in name:
             return self.node(name)
-        if os.path.isdir(self.file(NODES)) and os.listdir(self.file(NODES)):
+        if os.path.isdir(self.file(self._nodes)) and os.listdir(self.file(self._nodes)):
             raise UsageError(
                 f"PEGASUS_DAG_JOB_ID is {name!r}, so the files of this job are not "
                 "known; the submit file must set it in the job's environment"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pegasus_bb.core.errors import ReservationFailed
 from pegasus_bb.core.light_typing import TYPE_CHECKING
-from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.bbdir import SUBMIT_DIR, BBDir
 
 if TYPE_CHECKING:
     from pegasus_bb.model.reservation import Request
@@ -112,7 +112,13 @@ def shared_binding(bb: BBDir, environ: dict[str, str]) -> Binding | None:
             f"reservation {request.name}: its path {path!r} cannot be used; it must be "
             "a full path without quotes, backslashes and control characters"
         )
-    return Binding(request.prefix, path)
+    return Binding(request.prefix, path, _of_submit_dir(bb, environ))
+
+
+def _of_submit_dir(bb: BBDir, environ: dict[str, str]) -> Binding | None:
+    """Where the programs of the submit directory are, if they came with the job."""
+    planned = environ.get(SUBMIT_DIR)
+    return Binding(f"{planned}/bb", bb.path) if planned else None
 
 
 def _path(bb: BBDir, request: Request, environ: dict[str, str]) -> str:

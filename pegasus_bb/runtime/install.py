@@ -18,6 +18,7 @@ from zipfile import ZipFile, ZipInfo
 
 from pegasus_bb.core.errors import USAGE, UsageError
 from pegasus_bb.core.refusals import keep_mode
+from pegasus_bb.runtime.bbdir import ARCHIVE
 
 PROGRAMS = (
     "setup",
@@ -54,7 +55,6 @@ FILES = (
 FOLDERS = ("runtime",)
 _LEFT_OUT = ("runtime/install.py",)
 
-ARCHIVE = "runtime.zip"
 _HEADER = 16  # bytes of a .pyc before its code
 _UNCHECKED = MAGIC_NUMBER + struct.pack("<I", 1)  # Python looks at no source
 # The text of a program: it finds the code, and becomes the program.
@@ -64,9 +64,8 @@ import os, sys
 if sys.version_info < (3, 9):
     sys.exit("%s: %s is Python %d.%d, and 3.9 or newer is needed: name one with the property pegasus.bb.python" % ((sys.argv[0], sys.executable) + tuple(sys.version_info[:2])))
 import _imp, marshal
-bb = os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0])))
+here = os.path.dirname(os.path.abspath(sys.argv[0]))
 digest, bases = "{digest}", {bases}
-archive = bb + "/runtime.zip"
 name = "%s.%s-%x" % (digest, sys.implementation.cache_tag, sys.hexversion)
 places = ["%s/pegasus-bb-%d" % (base, os.geteuid()) for base in bases if base[:1] == "/"]
 def kept(place):
@@ -87,6 +86,9 @@ def kept(place):
     scope["use"](index, image[end:], place + "/" + digest)
     return True
 if not any(map(kept, places)):
+    archive = os.path.dirname(here) + "/runtime.zip"
+    if "PEGASUS_BB_SUBMIT_DIR" in os.environ and os.path.exists(here + "/runtime.zip"):
+        archive = here + "/runtime.zip"  # it came with the job
     sys.path.insert(0, archive)
     try:
         from pegasus_bb.runtime import node_cache

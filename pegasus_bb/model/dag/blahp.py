@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+CONDOR = "condor"  # the style of jobs of a pool, and the default
 GRID = ("glite", "ssh")  # styles of jobs that reach a batch system through blahp
 JOB_NOT_FOUND = "Error parsing classad or job not found"
 # sbatch prints this while slurmctld does not answer.

@@ -14,8 +14,10 @@ from pegasus_bb.planner.builtin.profiles import (
     whole_number,
 )
 from pegasus_bb.planner.run_plan import RunPlan
+from pegasus_bb.runtime.bbdir import SUBMIT_DIR
 
 _RULE = "#" * 70
+_BRINGS = "transfer_input_files"
 # A job that is held for four hours is removed from the queue, and fails.
 _HELD_TOO_LONG = "(JobStatus == 5) && ((CurrentTime - EnteredCurrentStatus) > 14400)"
 
@@ -31,8 +33,8 @@ def frame(
     style: str,
 ) -> str:
     """A submit file with the slots ``%(name)s``, ``files``, ``arguments``,
-    ``priority``, ``id``, ``tasks`` and ``batch`` (the short name for batch systems).
-    Other per cent signs are doubled."""
+    ``priority``, ``id``, ``tasks``, ``batch`` (the short name for batch systems) and
+    ``brought`` (what comes with a job). Other per cent signs are doubled."""
     environment = _environment(planned, profiles, directory, style, run)
     submit_dir = _literal(str(run.submit_dir))
     entries = {
@@ -53,6 +55,9 @@ def frame(
         entries["input"] = f"{submit_dir}/%(files)s.in"
     own = {key.lower(): value for key, value in profiles.get("condor", {}).items()}
     own = {key: _literal(value) for key, value in own.items()}
+    if run.jobs_travel and not planned.on_submit_host:
+        more = own.get(_BRINGS)
+        own[_BRINGS] = f"%(brought)s, {more}" if more else "%(brought)s"
     if style == "local":  # universe and files are the submit host's own
         own = {key: own[key] for key in own if key.startswith("periodic_")}
     lines = [
@@ -100,6 +105,8 @@ def _environment(
         variables["_PEGASUS_WF_SUBMIT_DIR"] = str(run.submit_dir)
     else:
         variables["PEGASUS_SCRATCH_DIR"] = directory
+    if run.jobs_travel and not planned.on_submit_host:
+        variables[SUBMIT_DIR] = str(run.submit_dir)
     queue = profiles.get("pegasus", {}).get("queue")
     if style in GRID and queue:
         variables["PEGASUS_QUEUE"] = queue

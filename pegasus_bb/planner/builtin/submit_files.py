@@ -84,7 +84,20 @@ class SubmitFiles:
             "id": planned.job.id if planned.job else "null",
             "batch": batch_name(name),
             "tasks": len(planned.tasks) or 1,
+            "brought": self._brought(planned) if self._travels(planned) else "",
         }
+
+    def _travels(self, planned: PlannedJob) -> bool:
+        return self._run.jobs_travel and not planned.on_submit_host
+
+    def _brought(self, planned: PlannedJob) -> str:
+        from pegasus_bb.planner.travelling import files_of_traveller  # few pools
+
+        tasks = planned.tasks or (planned,)
+        has_container = any(task.program.container for task in tasks)
+        placement = self._run.placement
+        names = files_of_traveller(planned.name, placement, has_container=has_container)
+        return ", ".join(names)
 
     def task_list(self, planned: PlannedJob) -> str:
         """What the cluster ``planned`` reads on stdin. Raises CatalogError."""
@@ -170,6 +183,10 @@ class SubmitFiles:
                 if style in GRID
                 else condor_keys(profiles)
             )
+        if self._travels(planned):
+            from pegasus_bb.planner.travelling import keys_of_traveller  # few pools
+
+            keys = {**keys, **keys_of_traveller(run.submit_dir)}
         directory = self._directory(planned)
         text = frame(
             planned,

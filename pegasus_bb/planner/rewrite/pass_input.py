@@ -47,8 +47,8 @@ class Target:
 
     @property
     def transfer_site(self) -> str:
-        """Where transfers run: with a staging service on the submit host."""
-        return LOCAL if self.request.service else self.site
+        """Where transfers run."""
+        return LOCAL if self.request.transfers_here else self.site
 
     @property
     def bin(self) -> Path:

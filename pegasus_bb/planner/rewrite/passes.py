@@ -50,7 +50,7 @@ def add_launcher_to_jobs(inputs: Inputs, plan: Target) -> Inputs:
     Raises CatalogError if the user has set a launcher already.
     """
     added = add_launcher(inputs, plan)
-    return added if plan.request.service else replace(inputs, sites=added.sites)
+    return added if plan.request.transfers_here else replace(inputs, sites=added.sites)
 
 
 def _refuse_other_launchers(inputs: Inputs, site: str) -> None:

@@ -1,5 +1,6 @@
 """Transfers run our tool, on the site, whose nodes alone see the buffer.
-With a staging service they run on the submit host, and no node is allocated for them.
+With a staging service, or where nodes do not see the files of the submit host, they run
+there, and no node is allocated for them.
 
 No setting of the user is dropped, and one that contradicts the buffer is refused. The
 exception is the site's auxillary.local: a plain pegasus-plan needs it if transfers read
@@ -35,8 +36,8 @@ AUXILIARIES = ("transfer", "dirmanager", "cleanup")
 
 def transfer_on_the_site(inputs: Inputs, plan: Target) -> Inputs:
     """Raises CatalogError if properties or the site contradict this."""
-    if plan.request.service:
-        return _transfer_on_submit_host(inputs, plan.site)
+    if plan.request.transfers_here:
+        return _transfer_on_submit_host(inputs, plan)
     _check_links(inputs.properties, plan.placement)
     return replace(
         inputs,
@@ -50,8 +51,8 @@ def share_files(inputs: Inputs, plan: Target) -> Inputs:
 
     Raises CatalogError if properties or the site contradict this.
     """
-    if plan.request.service:
-        return _transfer_on_submit_host(inputs, plan.site)
+    if plan.request.transfers_here:
+        return _transfer_on_submit_host(inputs, plan)
     properties = inputs.properties.with_values(_SHARED, "pegasus-bb")
     sites = _shared_site(inputs, plan.site)
     return replace(inputs, sites=sites, properties=properties)
@@ -74,26 +75,29 @@ def _shared_site(inputs: Inputs, site: str) -> Document:
     return with_values(inputs.sites, {setting.keys: SHARED})
 
 
-def _transfer_on_submit_host(inputs: Inputs, site: str) -> Inputs:
+def _transfer_on_submit_host(inputs: Inputs, plan: Target) -> Inputs:
     """Turn off pegasus-plan's links, which it makes on the site: the placement has
     ours."""
-    _check_not_remote(inputs.properties, site)
+    _check_not_remote(inputs.properties, plan)
     added = {**_SHARED, LINKS: "false"}
     return replace(
         inputs,
-        sites=_with_local_auxiliaries(inputs, site, "true"),
+        sites=_with_local_auxiliaries(inputs, plan.site, "true"),
         properties=inputs.properties.with_values(added, "pegasus-bb"),
     )
 
 
-def _check_not_remote(properties: Properties, site: str) -> None:
-    for key in properties:
-        if _REMOTE.fullmatch(key) and {site, "*"} & set(properties[key].split(",")):
+def _check_not_remote(properties: Properties, plan: Target) -> None:
+    why, key = "nodes do not see its files", "submit_dir"
+    if plan.request.service:
+        why, key = "the staging service of the tier is asked there", "service"
+    for name in properties:
+        sites = set(properties[name].split(","))
+        if _REMOTE.fullmatch(name) and {plan.site, "*"} & sites:
             raise properties.error(
-                key,
-                "the staging service of the tier moves the files, and transfers ask it "
-                "on the submit host",
-                f"take {site} out, or `service` out of the tier",
+                name,
+                f"transfers run on the submit host: {why}",
+                f"take {plan.site} out, or `{key}` out of the tier",
             )
 
 

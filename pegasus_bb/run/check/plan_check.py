@@ -24,7 +24,7 @@ from pegasus_bb.planner.local_files import (
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.pegasus_limits import check_style, check_sub_workflows
 from pegasus_bb.planner.pegasus_home import PegasusHome
-from pegasus_bb.planner.plan_summary import folders_line, omission_notes
+from pegasus_bb.planner.plan_summary import folders_line, omission_notes, what_nodes_see
 from pegasus_bb.planner.planning import plan_notes
 from pegasus_bb.planner.reading import no_collection
 from pegasus_bb.planner.rewrite.pass_input import Inputs
@@ -45,6 +45,7 @@ def of_files(
         )
         return
     placement = decision.placement
+    yield ok("nodes", what_nodes_see(placement.tier))
     here = sum(placement.on_tier(lfn) for lfn in placement.files)
     files = len(placement.files)
     yield ok(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import IO
@@ -15,11 +16,13 @@ from pegasus_bb.model.dag.htcondor_api import SubmitFile, read_submit
 from pegasus_bb.model.dag.nodes import Node, Script
 from pegasus_bb.run.engine.children import Child, Children
 from pegasus_bb.run.engine.node_table import NodeEntry, NodeState, NodeTable
+from pegasus_bb.runtime.bbdir import SUBMIT_DIR
 from pegasus_bb.runtime.programs import exitcode
 
 _NOT_FOUND = 127  # exit status of a shell that cannot start a program
 _WANTS_SCRATCH = "pegasus-lite-local.sh"  # around Pegasus's transfers on this machine
 _TAIL = 4000  # bytes of a script's output
+_CONDOR_EXEC = "condor_exec.exe"  # as HTCondor calls a program that it has brought
 # DAGMan's values of $DAG_STATUS for "a node has failed" and "no failure".
 _NODE_FAILED = 2
 _OK = 0
@@ -63,6 +66,8 @@ class Starter:
                 scratch = self._scratch_of(item)
                 _bring(command, scratch)
                 command.environment["_CONDOR_SCRATCH_DIR"] = scratch
+                if SUBMIT_DIR in command.environment:
+                    command = _travelled(command, scratch)
             self._start(item, "job", command, (files[0], files[1], files[2]))
         except CannotStart as error:
             if len(files) == 3:  # where users look first
@@ -259,6 +264,18 @@ def _bring(command: Command, scratch: str) -> None:
             Path(scratch, Path(path).name).symlink_to(path)
         except OSError as error:
             raise CannotStart(f"{path}: cannot be brought: {error.strerror}") from error
+
+
+def _travelled(command: Command, scratch: str) -> Command:
+    """``command`` as HTCondor starts a job that brings its program. Raises
+    CannotStart."""
+    program = str(Path(scratch, _CONDOR_EXEC))
+    try:
+        shutil.copy(command.argv[0], program)
+    except OSError as error:
+        why = f"{command.argv[0]}: cannot be brought: {error.strerror}"
+        raise CannotStart(why) from error
+    return replace(command, argv=[program, *command.argv[1:]], cwd=scratch)
 
 
 def job_command(job: SubmitFile, item: NodeEntry, submit_dir: Path) -> Command:

@@ -15,7 +15,7 @@ from tests.run.check.site import GOOD, Site
 def test_a_site_that_fits_has_nothing_wrong(site: Site) -> None:
     assert site.wrong() == []
     assert " ".join(f.about for f in site.check()) == (
-        "files folders workflow replicas capacity python pegasus submit catalogs "
+        "files folders nodes workflow replicas capacity python pegasus submit catalogs "
         "planner htcondor tier"
     )
 

@@ -76,10 +76,6 @@ def place_files(given: PlanningInput, tier: Tier) -> PlacementDecision:
 def place_by_rules(given: PlanningInput, tier: Tier) -> PlacementDecision:
     """``place_files`` without the changes of mode hybrid."""
     lint_tier(given.catalogs, tier, given.settings.mode)
-    if tier.jobs_travel:
-        from pegasus_bb.decide.lint.submit_dir import lint_submit_dir  # few pools
-
-        lint_submit_dir(given, tier)
     files = survey(given, tier.site)
     lint_names(given.workflow, given.catalogs, files)
     found = homes(given, tier, files)

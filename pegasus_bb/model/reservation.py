@@ -77,16 +77,15 @@ class Request(NamedTuple):
         return self.settings.get("service", "")
 
     @property
-    def jobs_travel(self) -> bool:
-        """Whether nodes do not see the submit directory: what a job needs of it comes
-        with the job."""
+    def is_all_nodes_see(self) -> bool:
+        """Whether nodes see its tier, and nothing else of what the submit host has."""
         return self.settings.get("submit_dir") == "local"
 
     @property
     def transfers_here(self) -> bool:
         """Whether the submit host moves the files: with a staging service, or where
         nodes do not see what it sees. Else a node of the site does."""
-        return bool(self.service) or self.jobs_travel
+        return bool(self.service) or self.is_all_nodes_see
 
     def to_json(self) -> dict[str, Any]:
         """A mapping that ``from_json`` reads back."""

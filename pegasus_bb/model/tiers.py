@@ -29,7 +29,7 @@ CHOICES = {
     "streams": ("off", "user", "workflow", "cohort", "lifetime", "auto"),
 }
 # these are not single values
-SUBMIT_DIR = "submit_dir"  # shared | local: nodes do not see it
+SUBMIT_DIR = "submit_dir"  # shared | local: nodes see the tier alone
 _DRAIN = "drain"
 _POOLS = "pools"
 KEYS = ("name", *CHOICES, "pool", "capacity", "granularity", "scratch", _DRAIN)
@@ -75,8 +75,8 @@ class Tier:
         return not self.is_reserved or self.access == "private"
 
     @property
-    def jobs_travel(self) -> bool:
-        """Whether its nodes do not see the submit directory."""
+    def is_all_nodes_see(self) -> bool:
+        """Whether its nodes see nothing else of what the submit host has."""
         return self.settings.get(SUBMIT_DIR) == "local"
 
     @property

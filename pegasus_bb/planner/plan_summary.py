@@ -77,16 +77,16 @@ def _nodes(given: PlanningInput, tier: Tier) -> Iterator[str]:
     """A line where Pegasus takes it that nodes share no folder with this machine."""
     style = (given.site.profile("pegasus", "style") or CONDOR).lower()
     is_pool = given.data_configuration.is_private and style == CONDOR
-    if tier.jobs_travel or is_pool:
+    if tier.is_all_nodes_see or is_pool:
         yield f"nodes:    {what_nodes_see(tier)}"
 
 
 def what_nodes_see(tier: Tier) -> str:
     """Whether nodes see the submit directory, and whether that is a guess."""
-    if tier.jobs_travel:
+    if tier.is_all_nodes_see:
         return (
-            "need not see the submit directory: a job brings what it needs, and its "
-            f"record comes back (submit_dir: local in tier {tier.name})"
+            "need not see the submit directory: if it is not on the tier, a job brings "
+            f"what it needs of it (submit_dir: local in tier {tier.name})"
         )
     is_stated = SUBMIT_DIR in tier.settings
     mend = "; if they do not: submit_dir: local in the tier"

@@ -109,7 +109,10 @@ class RunPlan:
     def jobs_travel(self) -> bool:
         """Whether what a job needs of the submit directory comes with it to its
         node."""
-        return bool(self.request and self.request.jobs_travel)
+        request = self.request
+        if request is None or not request.is_all_nodes_see:
+            return False
+        return not is_below(str(self.submit_dir), request.settings["path"])
 
     @property
     def bin(self) -> Path:
@@ -132,13 +135,13 @@ def plan_run(
     drain: DrainPlan | None = None,
 ) -> RunPlan:
     """Choose the directories, the names and the request. Raises UsageError."""
-    if decision is not None and decision.placement.tier.jobs_travel:
-        from pegasus_bb.planner.travelling import check_traveller  # few pools
-
-        check_traveller(options, given, decision.placement)
     label = given.workflow.name
     uuid = str(uuids.uuid4())
     directories = run_directories(options, label, uuid)
+    if decision is not None and decision.placement.tier.is_all_nodes_see:
+        from pegasus_bb.planner.travelling import check_seen  # few pools
+
+        check_seen(options, given, decision.placement, directories.submit_dir)
     folder = options.output_dir
     properties = given.catalogs.properties
     settings = given.settings

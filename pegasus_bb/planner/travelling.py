@@ -7,16 +7,21 @@ HTCondor puts it into the folder where the job starts, which then stands for bb/
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
 from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.paths import is_below
 from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.model.dag.blahp import CONDOR, GRID
 from pegasus_bb.model.placement import PFS, PlacedFile, Placement
 from pegasus_bb.model.tiers import SUBMIT_DIR, Tier
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.runtime.bbdir import ARCHIVE, NODES
 
+LOCAL = "local"
+_OTHERWISE = "or submit_dir: shared, where nodes see it"
 _ALWAYS = ("bin", ARCHIVE, "request.json")
 
 
@@ -47,12 +52,49 @@ def _is_placed_apart(file: PlacedFile) -> bool:
     return file.tier == PFS or bool(file.pool or file.stream)
 
 
-def check_traveller(
-    options: PlanOptions, given: PlanningInput, placement: Placement
+def check_seen(
+    options: PlanOptions, given: PlanningInput, placement: Placement, submit_dir: Path
 ) -> None:
-    """Raises UsageError for a file in a folder that only the submit host has."""
-    if given.scratch != str(options.scratch_beside(given.site.name)):
+    """Raises UsageError for what needs nodes that see more than their tier."""
+    tier = placement.tier
+    entry = given.catalogs.tier_entry(tier).below(SUBMIT_DIR)
+    mode = given.settings.mode
+    if not mode.is_only_shared:
+        raise entry.error(
+            f"in mode {mode} jobs work with files and notes of the submit host, and "
+            "the nodes of this tier see nothing but the tier",
+            LOCAL,
+            f"--bb-mode persistent; {_OTHERWISE}",
+        )
+    if given.scratch == str(options.scratch_beside(given.site.name)):
+        _check_on_tier(given, placement)
+    path = tier.settings["path"]
+    if is_below(str(submit_dir), path):
         return
+    for option, why in _needs(given):
+        would_do = f"{option}, --dir {path.rstrip('/')}/submit; {_OTHERWISE}"
+        raise entry.error(f"{why}, and nodes do not see it", LOCAL, would_do)
+
+
+def _needs(given: PlanningInput) -> Iterator[tuple[str, str]]:
+    """What cannot travel: what to do about it, and why."""
+    settings = given.settings
+    if settings.falls_back:
+        why = "with --bb-fallback pfs the first job notes in the submit directory"
+        yield "leave --bb-fallback out", f"{why} which storage the run is on"
+    if settings.darshan != "off":
+        why = "Darshan writes its logs to the submit directory"
+        yield "leave --bb-darshan out", why
+    if (given.site.profile("pegasus", "style") or CONDOR).lower() in GRID:
+        yield (
+            "style: condor",
+            "jobs reach the batch system through blahp, which hands over no files: "
+            "each node opens those of the submit directory itself",
+        )
+
+
+def _check_on_tier(given: PlanningInput, placement: Placement) -> None:
+    """Raises UsageError for a file in a folder that only the submit host has."""
     files = placement.files.values()
     found = next((f for f in files if f.tier == PFS and f.how != "link"), None)
     if found is not None:
@@ -72,7 +114,7 @@ def refuse_off(given: PlanningInput, tier: Tier) -> NoReturn:
         .error(
             "in mode off the jobs of the built-in planner work beside the submit "
             "directory, which the nodes of this tier do not see",
-            "local",
+            LOCAL,
             "--bb-mode persistent, or a plain pegasus-plan",
         )
     )

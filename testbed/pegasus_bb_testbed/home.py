@@ -78,6 +78,7 @@ class Home:
         self.part = folder / "root.part"  # being built, or left half built
         self.recipe = folder / "recipe.json"  # what the root was built from
         self.work = folder / "work"  # every user may write there; same path inside
+        self.unseen = self.work / "unseen"  # no node of the pool sees what is in it
         self.state = folder / "state.json"  # the process that holds the namespaces
         self.environ = folder / "environ.json"  # of every command inside; often none
         self.log = folder / "build.log"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -26,6 +27,12 @@ DATAWARP = Path("/opt/dw")  # inside
 POOL = "wlm_pool"
 _MEMORY = _DISK = 1 << 20  # MiB of the node: Slurm counts them, nothing limits them
 _SLURM_CONF = "etc/slurm/slurm.conf"
+AS_A_NODE = "/usr/local/sbin/as-a-node"  # starts a program that sees what nodes see
+_STARTD = "/usr/local/sbin/startd-of-a-node"  # condor.conf.j2 names it
+_HIDDEN = (
+    "unshare --mount --propagation unchanged sh -c "
+    """'mount -t tmpfs -o size=4k none "$0" && exec "$@"'"""
+)
 _SLURM_FILES = {
     "slurm.conf.j2": _SLURM_CONF,
     "burst_buffer.conf.j2": "etc/slurm/burst_buffer.conf",
@@ -67,12 +74,30 @@ def configure(home: Home, pool_size: int) -> None:
         (home.root / place).parent.mkdir(parents=True, exist_ok=True)
         (home.root / place).write_text(text)
     if home.flavour.htcondor:
+        _write_node_programs(home)
         slurm_conf = (home.root / _SLURM_CONF).read_text()
         blahp.configure(home.root, _with_patience(slurm_conf, 60))
     if home.flavour.plugin == "lua":
         lua.configure(home, pool_size)
     else:
         empty_datawarp(home, pool_size)
+
+
+def _write_node_programs(home: Home) -> None:
+    """The startd sees nothing below the folder ``unseen``, nor do the jobs of the
+    pool."""
+    home.unseen.mkdir(exist_ok=True)
+    home.unseen.chmod(0o1777)
+    for name, text in (
+        (
+            AS_A_NODE,
+            f'#!/bin/sh\nexec {_HIDDEN} {shlex.quote(str(home.unseen))} "$@"\n',
+        ),
+        (_STARTD, f'#!/bin/sh\nexec {AS_A_NODE} /usr/sbin/condor_startd "$@"\n'),
+    ):
+        program = _inside(home, Path(name))
+        program.write_text(text)
+        program.chmod(0o755)
 
 
 def empty_datawarp(home: Home, pool_size: int) -> Place:
@@ -159,7 +184,7 @@ def stop_controller(home: Home) -> None:
     Until it is started again the commands of Slurm say soon that it is away.
     """
     call(home, ["pkill", "-x", "slurmctld"])
-    _await_end(home, "slurmctld")
+    await_end(home, "slurmctld")
     _be_patient(home, 2)
 
 
@@ -173,7 +198,7 @@ def _with_patience(text: str, seconds: int) -> str:
     return re.sub(r"(?m)^MessageTimeout=\d+$", f"MessageTimeout={seconds}", text)
 
 
-def _await_end(home: Home, daemon: str) -> None:
+def await_end(home: Home, daemon: str) -> None:
     until = time.monotonic() + 30
     while call(home, ["pgrep", "-x", daemon]).status == 0:
         if time.monotonic() > until:
@@ -193,7 +218,7 @@ def forget_jobs(home: Home, pool_size: int) -> None:
     # still runs.
     for daemon in ("slurmctld", "slurmd", "slurmstepd"):
         call(home, ["pkill", "-KILL", "-x", daemon])
-        _await_end(home, daemon)
+        await_end(home, daemon)
     # What it had begun would write to the DataWarp that comes next.
     call(home, ["pkill", "-KILL", "-f", f"{DATAWARP}/bin/dw_wlm_cli"])
     if home.flavour.plugin == "lua":

@@ -86,7 +86,12 @@ class UserCommands:
         return {row["name"]: row for row in json.loads(done.out)}
 
     def submit_dir(self, run: str) -> Path:
-        return self.root / "submit" / run
+        return self.submits / run
+
+    @property
+    def submits(self) -> Path:
+        """Where submit directories are."""
+        return self.root / "submit"
 
     def results(self, run: str) -> Path:
         return self.root / f"results-{run}"
@@ -94,7 +99,7 @@ class UserCommands:
     def planned(self, run: str, *more: str) -> Path:
         site = ("--sites", "cluster", "--output-sites", "local", "--bb-poll", "2s")
         places = ("--output-dir", str(self.results(run)), "--relative-submit-dir", run)
-        folder = ("--dir", str(self.root / "submit"), "--bb-planner", self.planner)
+        folder = ("--dir", str(self.submits), "--bb-planner", self.planner)
         argv = (*site, *places, *folder, *more, "workflow.yml")
         done = self.bb("plan", *argv, timeout=300.0)  # beside others, on few cores
         assert done.status == 0, done.err
@@ -140,13 +145,16 @@ class WorkflowRunner(UserCommands, end_to_end.Site):  # type: ignore[misc]
     ) -> None:
         self.home, self.jobs = home, jobs  # jobs: of the diamond, 0 for all
         self.planner = planner
-        root = runs_folder(home, planner) / name
+        root = self._runs() / name
         root.mkdir()
         super().__init__(root)
         task = root / "mix.py"
         text = task.read_text().replace(sys.executable, "/usr/bin/python3")
         task.write_text(text)
         self.give_to_user()
+
+    def _runs(self) -> Path:
+        return runs_folder(self.home, self.planner)
 
     def write(self) -> None:
         super().write()
@@ -177,8 +185,8 @@ class ExampleRunner(UserCommands):
     }
 
     def __init__(self, home: Home, name: str, planner: str) -> None:
-        self.home, self.root = home, runs_folder(home, planner) / name
-        self.planner = planner
+        self.home, self.planner = home, planner
+        self.root = self._runs() / name
         self.work = self.root / "work"
         generator = PROJECT / "examples" / name / "workflow_generator.py"
         places = ["--output-dir", str(self.work), "--scratch", str(self.root / "pfs")]
@@ -188,6 +196,9 @@ class ExampleRunner(UserCommands):
         text = yaml.safe_dump(behind_slurm(sites, self.planner, self.home))
         (self.work / "sites.yml").write_text(text)
         self.give_to_user()
+
+    def _runs(self) -> Path:
+        return runs_folder(self.home, self.planner)
 
     def content(self, run: str) -> dict[str, bytes]:
         found = self.results(run)

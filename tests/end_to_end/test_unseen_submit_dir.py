@@ -89,22 +89,10 @@ def test_an_input_that_is_lost_is_found_from_the_submit_host(pool: Site) -> None
 
 
 REFUSED = [
-    (
-        ("--bb-mode", "transient"),
-        "in mode transient jobs leave notes in the submit dir",
-    ),
-    (
-        ("--bb-mode", "hybrid"),
-        "in mode hybrid jobs leave notes in the submit directory",
-    ),
-    (
-        (*PERSISTENT, "--bb-fallback", "pfs"),
-        "fix:      leave --bb-fallback out; or",
-    ),
-    (
-        (*PERSISTENT, "--bb-darshan", "auto"),
-        "Darshan writes its logs to the sub",
-    ),
+    (("--bb-mode", "transient"), "in mode transient jobs work with files and notes"),
+    (("--bb-mode", "hybrid"), "in mode hybrid jobs work with files and notes"),
+    ((*PERSISTENT, "--bb-fallback", "pfs"), "fix:      leave --bb-fallback out, --dir"),
+    ((*PERSISTENT, "--bb-darshan", "auto"), "Darshan writes its logs to the submit"),
     (("--bb-mode", "off"), "in mode off the jobs of the built-in planner work beside"),
     (
         (*PERSISTENT, "-Dpegasus.transfer.*.remote.sites=cluster"),
@@ -123,18 +111,22 @@ def test_what_needs_the_submit_directory_is_refused(
     assert not (site.root / "submit").exists()
 
 
-def test_blahp_hands_no_files_over(site: Site) -> None:
+def test_blahp_hands_no_files_over_but_the_tier_has_room(site: Site) -> None:
     site.declare(submit_dir="local")
     sites = site.document("sites.yml")
-    profiles = {
-        "pegasus": {"style": "glite"},
-        "condor": {"grid_resource": "batch slurm"},
-    }
+    condor = {"grid_resource": "batch slurm"}
+    profiles = {"pegasus": {"style": "glite"}, "condor": condor}
     sites["sites"][1]["profiles"] = profiles
     site.save("sites.yml", sites)
     done = site.plan("bb", *PERSISTENT)
     assert done.returncode == 2
-    assert "--dir FOLDER with a folder that nodes see" in done.stderr
+    on_it = site.tier_path / "submit"
+    assert f"--dir {on_it}" in done.stderr
+    site.planned("bb", *PERSISTENT, "--dir", str(on_it))
+    job = (on_it / "bb/00/00/mix_A.sub").read_text()
+    assert "transfer_executable = false" in job
+    for transfers in on_it.glob("bb/00/00/stage_*.sub"):
+        assert "universe = local" in transfers.read_text()
 
 
 def test_a_folder_that_only_the_submit_host_has_takes_no_files(site: Site) -> None:

@@ -82,7 +82,7 @@ def _check_off(given: PlanningInput) -> None:
     """Raises CatalogError in mode off for a site whose nodes see a tier alone."""
     site = given.site.name
     tiers = given.catalogs.tiers.get(site, ())
-    tier = next((tier for tier in tiers if tier.jobs_travel), None)
+    tier = next((tier for tier in tiers if tier.is_all_nodes_see), None)
     jobs = given.workflow.jobs.values()
     if tier is None or given.settings.mode.uses_tier:
         return

@@ -1,0 +1,150 @@
+"""Nodes that see the tier, and nothing else of what the submit host has: a startd and a
+slurmd in mount namespaces of their own."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pegasus_bb_testbed import site
+from pegasus_bb_testbed.home import Home
+from pegasus_bb_testbed.namespace import call
+
+from testbed.tests.slurm_site import SlurmSite
+from testbed.tests.workflow_runner import PROFILES, ExampleRunner, WorkflowRunner
+from tests.support.user_site import JOBS, expected
+
+pytestmark = [pytest.mark.site]
+POOL = {"pegasus": {"style": "condor", "data.configuration": "condorio"}}
+PERSISTENT = ("--bb-mode", "persistent")
+
+
+def on_tier_alone(home: Home, sites: dict[str, Any], profiles: Any) -> dict[str, Any]:
+    """``sites``, whose nodes see a folder of the work folder as their tier."""
+    row = {"name": "bb", "backend": "directory", "path": str(tier_of(home))}
+    row |= {"quota": "256MiB", "granularity": "1MiB", "submit_dir": "local"}
+    sites["x-storage-tiers"] = {"cluster": [row]}
+    [cluster] = [one for one in sites["sites"] if one["name"] == "cluster"]
+    cluster["profiles"] = profiles
+    cluster.pop("directories", None)  # nothing on the submit host is a scratch
+    return sites
+
+
+def tier_of(home: Home) -> Path:
+    tier = home.work / "tier-of-nodes"
+    tier.mkdir(exist_ok=True)
+    tier.chmod(0o1777)
+    return tier
+
+
+class UnseenRunner(WorkflowRunner):
+    """All that a user has is where nodes do not see it; the task is staged."""
+
+    profiles: Any = POOL
+
+    def _runs(self) -> Path:
+        return self.home.unseen
+
+    def _sites(self) -> dict[str, Any]:
+        return on_tier_alone(self.home, super()._sites(), self.profiles)
+
+    def _replicas(self) -> dict[str, Any]:
+        return here(super()._replicas())
+
+    def _transformations(self) -> dict[str, Any]:
+        catalog = super()._transformations()
+        [place] = catalog["transformations"][0]["sites"]
+        place |= {"name": "local", "type": "stageable"}
+        return catalog
+
+
+class BehindSlurm(UnseenRunner):
+    """blahp hands no files over, so the submit directory is on the tier."""
+
+    profiles = PROFILES
+
+    @property
+    def submits(self) -> Path:
+        return tier_of(self.home) / "submit"
+
+
+class UnseenExample(ExampleRunner):
+    """One of examples/. Programs of the user are staged, others are on the nodes."""
+
+    def __init__(self, home: Home, name: str) -> None:
+        super().__init__(home, name, "builtin")
+        programs = yaml.safe_load((self.work / "transformations.yml").read_text())
+        for [place] in (entry["sites"] for entry in programs["transformations"]):
+            if place["pfn"].startswith(str(home.unseen)):
+                place |= {"name": "local", "type": "stageable"}
+        sites = yaml.safe_load((self.work / "sites.yml").read_text())
+        sites = on_tier_alone(home, sites, POOL)
+        for file, data in (("sites", sites), ("transformations", programs)):
+            (self.work / f"{file}.yml").write_text(yaml.safe_dump(data))
+
+    def _runs(self) -> Path:
+        return self.home.unseen
+
+
+def here(replicas: dict[str, Any]) -> dict[str, Any]:
+    for entry in replicas["replicas"]:
+        for place in entry["pfns"]:
+            place["site"] = "local"
+    return replicas
+
+
+@pytest.fixture
+def unseen(submit_host: SlurmSite) -> Iterator[Home]:
+    home = submit_host.home
+    for left in home.unseen.iterdir():  # a new folder would be no mount of the nodes
+        shutil.rmtree(left)
+    yield home
+    shutil.rmtree(home.work / "tier-of-nodes", ignore_errors=True)
+
+
+@pytest.fixture
+def slurmd_of_a_node(unseen: Home) -> Iterator[Home]:
+    call(unseen, ["pkill", "-x", "slurmd"])
+    site.await_end(unseen, "slurmd")
+    site.must(unseen, [site.AS_A_NODE, "/usr/sbin/slurmd"])
+    try:
+        yield unseen
+    finally:
+        call(unseen, ["pkill", "-x", "slurmd"])
+        site.await_end(unseen, "slurmd")
+        site.restart(unseen, "slurmd")
+
+
+def look_around(runner: UnseenRunner) -> None:
+    """A task that sees a file of the submit host fails."""
+    look = f"assert os.listdir({str(runner.home.unseen)!r}) == []"
+    task = runner.root / "mix.py"
+    task.write_text(task.read_text().replace("time.sleep(0.02)", look))
+
+
+def ran_well(runner: UnseenRunner) -> None:
+    look_around(runner)
+    runner.planned("bb", *PERSISTENT)
+    assert "engine: dagman" in runner.run_well("bb").err
+    assert runner.content("bb") == expected()
+    assert sorted(runner.tasks("bb")) == sorted(JOBS)
+
+
+def test_a_pool_runs_what_its_nodes_do_not_see(unseen: Home) -> None:
+    ran_well(UnseenRunner(unseen, "pool"))
+
+
+def test_slurm_runs_what_its_nodes_do_not_see(slurmd_of_a_node: Home) -> None:
+    ran_well(BehindSlurm(slurmd_of_a_node, "slurm"))
+
+
+@pytest.mark.parametrize("name", ExampleRunner.SMALL)
+def test_an_example_gives_what_it_gives_here(unseen: Home, name: str) -> None:
+    example = UnseenExample(unseen, name)
+    example.planned("bb", *PERSISTENT, "--bb-python", "/usr/bin/python3")
+    example.run_well("bb")
+    assert example.content("bb")

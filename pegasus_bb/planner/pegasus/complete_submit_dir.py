@@ -57,6 +57,12 @@ def write_planned(
     if run.request is not None:
         start_outside(folder, executable.planned, run.site, executable.scratch)
     _add_options(executable, run)
+    if run.jobs_travel:
+        from pegasus_bb.planner.pegasus.travelling_jobs import let_travel  # few pools
+
+        names = {name for _, name in executable.jobs_nodes()}
+        nodes = [executable.planned.nodes[name] for name in sorted(names)]
+        let_travel(folder, nodes, f"{run.bin}/launch", run.placement)
     _replace_dag(executable)
     if run.placement and run.placement.job_reservations:
         check_job_reservations(executable.dag, folder)

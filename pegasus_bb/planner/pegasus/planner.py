@@ -54,6 +54,10 @@ class PegasusPlanner:
         check_passed(self.passed)
         if run.request is None:
             return []
+        if run.jobs_travel:
+            from pegasus_bb.planner.pegasus.travelling_jobs import check_own_jobs
+
+            check_own_jobs(given)
         if placement.job_reservations:
             check_clusters(self.passed, run.mode)
         return check_sub_workflows(given, placement, self.passed)

@@ -93,6 +93,8 @@ def share_pegasus(home: Home, installed: Installed) -> None:
     May be repeated. Raises PegasusBBError, with its own words where it does not work.
     """
     _show_all(home, installed.paths)
+    if home.flavour.htcondor:  # it has a mount namespace of its own, made before
+        call(home, ["condor_restart", "-fast", "-daemon", "startd"])
     _tell_condor(home, installed.environ)
     write_json(str(home.environ), installed.environ)
     for tool in ("pegasus-preflight-check", "pegasus-version"):

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.model.dag.nodes import Node
+from pegasus_bb.model.dag.nodes import Dag, Node
+from pegasus_bb.planner.pegasus.submit_host_chmods import start_by_launch
 from pegasus_bb.planner.pegasus.travelling_jobs import let_travel
 from tests.support.real_pegasus import MARKS, WorkflowRunner
 from tests.support.unseen_folder import python_of_nodes, what_is_missing
@@ -47,6 +48,19 @@ def test_a_job_brings_ours_and_what_it_brought_before(
 def test_a_job_of_the_submit_host_stays_as_it_is(tmp_path: Path) -> None:
     text = JOB.format(more="", universe="local")
     assert travelling(tmp_path, text) == text.splitlines()
+
+
+def test_a_staged_program_gets_its_mode_on_the_tier(tmp_path: Path) -> None:
+    """pegasus-plan lets Kickstart start chmod on the submit host, with a path that is
+    none there."""
+    file = tmp_path / "chmod_mix_A_0.sub"
+    lines = ["universe = local", "executable = /opt/pegasus-kickstart"]
+    file.write_text("\n".join(["", *lines, 'arguments = " /bin/chmod +x /bb/x"', ""]))
+    node = Node("chmod_mix_A_0", file.name)
+    start_by_launch(tmp_path, Dag({node.name: node}), "/submit/bb/bin/launch")
+    text = file.read_text()
+    assert "executable = /submit/bb/bin/launch\n" in text
+    assert 'arguments = "/opt/pegasus-kickstart  /bin/chmod +x /bb/x"' in text
 
 
 class TestWithPegasus:

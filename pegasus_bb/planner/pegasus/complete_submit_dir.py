@@ -57,6 +57,10 @@ def write_planned(
     if run.request is not None:
         start_outside(folder, executable.planned, run.site, executable.scratch)
     _add_options(executable, run)
+    if run.request is not None and run.transfers_here:
+        from pegasus_bb.planner.pegasus.submit_host_chmods import start_by_launch
+
+        start_by_launch(folder, executable.planned, f"{run.bin}/launch")
     if run.jobs_travel:
         from pegasus_bb.planner.pegasus.travelling_jobs import let_travel  # few pools
 

@@ -138,7 +138,7 @@ class Replay:
         self._watcher.ended(item.node.name, "done", event.time - item.began)
 
     def _failed(self, item: NodeEntry, event: Event, why: str) -> None:
-        seconds = event.time - item.began
+        seconds = event.time - (item.began or event.time)  # perhaps never submitted
         node = item.node
         item.reason = why
         if item.retries >= node.retry or item.status == node.unless_exit:

@@ -43,6 +43,14 @@ def test_a_gate_waits_and_failures_tell_their_retries(place: SubmitDir) -> None:
     assert player.table.names(NodeState.FUTILE) == ["F"]
 
 
+def test_a_job_that_condor_submit_refuses_took_no_time(place: SubmitDir) -> None:
+    player = Player(place)
+    ends = ("SUBMIT_FAILURE -", "POST_SCRIPT_STARTED -", "POST_SCRIPT_FAILURE 1")
+    player.plays(*(f"1795848455 B {end} cluster - 5\n" for end in ends))
+    assert player.heard[-1].startswith("B failed, tried again: ")
+    assert player.heard[-1].endswith(" after 0 s")
+
+
 def test_being_held_and_killed_was_no_end(place: SubmitDir) -> None:
     lines = recorded("held-and-killed")
     killed = lines.index("1795270080 INTERNAL *** DAGMAN_STARTED 44.0 ***\n")

@@ -201,3 +201,17 @@ class TestFiles:
         assert found["file_name"] == str(tmp_path / "out.txt")
         assert found["size"] == (tmp_path / "out.txt").stat().st_size
         assert found["output"] is True
+
+    def test_lists_of_files_are_found_where_the_job_starts(self, site: Site) -> None:
+        """As pegasus-plan 5.1.3 writes them. A list that is missing fails no task."""
+        (site.root / "mix.out.lof").write_text("out.txt\n")
+        (site.root / "inner").mkdir()
+        done = site.start(
+            "record", "-S", "@./gone.in.lof", "-s", "@$_CONDOR_SCRATCH_DIR/mix.out.lof",
+            "-w", "inner", "cp", "/etc/hostname", "out.txt", _CONDOR_SCRATCH_DIR=".",
+        )  # fmt: skip
+        (record,) = yaml.safe_load(done.stdout)
+        assert record["mainjob"]["status"]["raw"] == 0
+        found = record["files"]["out.txt"]
+        assert found["file_name"] == str(site.root / "inner/out.txt")
+        assert b"record: ./gone.in.lof: its files are not in the" in done.stderr

@@ -25,6 +25,7 @@ from pegasus_bb.runtime.proc import (
 from pegasus_bb.runtime.records.kickstart_options import (
     Options,
     job_facts,
+    listed_files,
     parse_options,
 )
 from pegasus_bb.runtime.records.streams import TAIL, Streams, file_facts
@@ -65,7 +66,8 @@ def run_recorded(argv: Sequence[str], environ: dict[str, str]) -> int:
     options = parse_options(argv)
     whole = options.value("tail") == "all"
     tail = 1 << 62 if whole else options.number("tail", TAIL)
-    initial = _files(options.initial, {})
+    final = listed_files(options.final, environ)  # the lists are where the job starts
+    initial = _files(listed_files(options.initial, environ), {})
     trouble = _enter(options)
     try:
         streams = Streams(options, environ)
@@ -74,7 +76,7 @@ def run_recorded(argv: Sequence[str], environ: dict[str, str]) -> int:
         streams = _fallback_streams(options, environ)
     outcome = _run(options, streams, environ, trouble)
     data = _facts(options, outcome, started)
-    files = {**initial, **_files(options.final, {"output": True})}
+    files = {**initial, **_files(final, {"output": True})}
     shown = not (options.flags.get("quiet") and outcome.status == 0)
     data["files"] = {**files, **streams.facts(with_data=shown, tail=tail)}
     return _write(record(data), options.value("logfile", "-"), outcome.status)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 
 from pegasus_bb.core.errors import UsageError
 
@@ -41,8 +42,8 @@ class Options:
     def __init__(self) -> None:
         self.values: dict[str, str] = {}
         self.flags: dict[str, bool] = {}
-        self.initial: list[tuple[str, str]] = []  # (LFN, path) looked at before
-        self.final: list[tuple[str, str]] = []  # (LFN, path) looked at after
+        self.initial: list[str] = []  # FILE, LFN=FILE or @LIST, looked at before
+        self.final: list[str] = []  # the same, looked at after
         self.argv: list[str] = []
 
     def value(self, name: str, default: str = "") -> str:
@@ -80,7 +81,7 @@ def parse_options(argv: Sequence[str]) -> Options:
                 raise UsageError(f"-{letter} needs a value")
             value = arguments.pop()
         if letter in "sS":
-            (options.final if letter == "s" else options.initial).extend(_files(value))
+            (options.final if letter == "s" else options.initial).append(value)
         else:
             options.values[_WITH_VALUE[letter]] = _unquoted(value)
     if not arguments:
@@ -106,15 +107,32 @@ def _unquoted(text: str) -> str:
     return text
 
 
-def _files(value: str) -> list[tuple[str, str]]:
-    if value.startswith("@"):
+def listed_files(
+    values: Sequence[str], environ: Mapping[str, str]
+) -> list[tuple[str, str]]:
+    """The (LFN, path) of each file of -s or -S. As with Kickstart a list that cannot be
+    read is a message, and fails no task."""
+    entries: list[str] = []
+    for value in values:
+        if not value.startswith("@"):
+            entries.append(value)
+            continue
+        path = _expanded(value[1:], environ)
         try:
-            with open(value[1:], encoding="utf-8", errors="surrogateescape") as listed:
-                entries = listed.read().splitlines()
+            with open(path, encoding="utf-8", errors="surrogateescape") as listed:
+                entries += filter(None, listed.read().splitlines())
         except OSError as error:
-            raise UsageError(f"{value[1:]}: {error.strerror}") from error
-        return [_pair(entry) for entry in entries if entry]
-    return [_pair(value)]
+            why = f"its files are not in the record: {error.strerror}"
+            print(f"record: {path}: {why}", file=sys.stderr)
+    return [_pair(entry) for entry in entries]
+
+
+def _expanded(path: str, environ: Mapping[str, str]) -> str:
+    """``path`` below a folder that a variable names: pegasus-plan 5.1.3 writes
+    $_CONDOR_SCRATCH_DIR/mix.in.lof."""
+    name, slash, rest = path[1:].partition("/")
+    known = environ.get(name) if path.startswith("$") else None
+    return path if known is None else f"{known}{slash}{rest}"
 
 
 def _pair(entry: str) -> tuple[str, str]:

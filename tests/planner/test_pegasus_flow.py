@@ -292,25 +292,33 @@ def test_pegasus_gets_the_programs_that_the_mapper_of_the_user_takes(
     assert f"{key}=All" in properties.read_text()
 
 
-def test_our_recorder_takes_the_place_of_a_kickstart_that_is_named_nowhere(
+def test_our_programs_take_the_place_of_those_of_pegasus_that_are_named_nowhere(
     user: User,
 ) -> None:
-    """With sharedfs pegasus-plan would ask for PEGASUS_HOME in the site catalog."""
+    """With sharedfs pegasus-plan would ask for PEGASUS_HOME in the site catalog, and
+    make no clusters."""
 
-    def kickstarts() -> list[str]:
+    def ours(*words: str) -> dict[str, str]:
+        done = user.on_tier("--force", *words)
+        assert done.returncode == 0, done.stderr
         known = user.read("planned/transformations.yml")["transformations"]
-        own = [entry for entry in known if entry["name"] == "kickstart"]
-        return [place["pfn"] for entry in own for place in entry["sites"]]
+        own = [entry for entry in known if entry.get("namespace") == "pegasus"]
+        programs = {entry["name"]: entry["sites"][0]["pfn"] for entry in own}
+        return {n: pfn for n, pfn in programs.items() if n in ("kickstart", "seqexec")}
 
-    user.on_tier("-Denv.PEGASUS_HOME=/opt/pegasus")
-    assert kickstarts() == []
+    assert ours("-Denv.PEGASUS_HOME=/opt/pegasus") == {}
     with user.edited("sites.yml") as data:
         for site in data["sites"]:
             site.get("profiles", {}).pop("env", None)
-    user.on_tier("--force", "-Dpegasus.transfer.worker.package=true")
-    assert kickstarts() == [str(user.submit / "bb/bin/record")]
+    record, cluster = (str(user.submit / "bb/bin" / n) for n in ("record", "cluster"))
+    both = {"kickstart": record, "seqexec": cluster}
+    assert ours("-Dpegasus.transfer.worker.package=true") == both
     conf = (user.submit / "bb/planned/pegasus.properties").read_text()
     assert "pegasus.transfer.worker.package=false" in conf
+    own = "-Dpegasus.gridstart.path=/opt/bin/pegasus-kickstart"
+    assert ours(own) == {"seqexec": cluster}
+    log = "-Dpegasus.clusterer.job.aggregator.seqexec.log=true"
+    assert ours(log) == {"kickstart": record}
 
 
 def test_a_workflow_of_which_pegasus_leaves_nothing_uses_no_tier(user: User) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import os
@@ -117,6 +118,7 @@ def program(argv: list[str], cwd: Path, environ: Mapping[str, str]) -> int:
         become(lambda: program(argv, Path.cwd(), env), (0, 1, 2))
 
     os.execve = execve  # type: ignore[assignment]
+    atexit._clear()  # those of the engine: a fork of a cluster would run them
     os.closerange(3, 1024)
     os.chdir(cwd)
     _have_environ(environ)

@@ -5,7 +5,7 @@ Its parsers stream, want text where YAML would have true, and expand ``${X}`` ag
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,22 @@ from pegasus_bb.model.default_sites import LOCAL, directory_entry
 from pegasus_bb.model.document import Data, Document, plain
 from pegasus_bb.model.settings import Properties
 from pegasus_bb.model.transformations import MAPPER, OS
-from pegasus_bb.planner.rewrite.pass_input import Inputs, Keys, site_index, with_values
+from pegasus_bb.planner.rewrite.pass_input import (
+    Inputs,
+    Keys,
+    profile_settings,
+    site_index,
+    with_values,
+)
 from pegasus_bb.planner.run_plan import RunPlan
 
 PROPERTIES = "pegasus.properties"
 WORKFLOW = "workflow.yml"
 _WORKER_PACKAGE = "pegasus.transfer.worker.package"
+_NAMESPACE = "pegasus"
+_HOME = "env.PEGASUS_HOME"
+_CLUSTER_OPTIONS = "cluster.arguments"
+_CLUSTER_LOG = "pegasus.clusterer.job.aggregator.seqexec.log"
 
 
 def for_pegasus(inputs: Inputs, run: RunPlan, folder: Path) -> Inputs:
@@ -40,7 +50,7 @@ def for_pegasus(inputs: Inputs, run: RunPlan, folder: Path) -> Inputs:
         transformations=programs.with_data(without_containers(programs.data, site)),
         properties=_with_catalogs(inputs.properties, folder),
     )
-    inputs = _with_recorder(inputs, site, str(run.bin / "record"))
+    inputs = _with_programs(inputs, run)
     if MAPPER in inputs.properties:
         inputs = _with_mapped(inputs)
     if run.request is None:
@@ -89,33 +99,44 @@ def _with_change_dir(sites: Document, site: str) -> Document:
     return with_values(sites, change)
 
 
-def _with_recorder(inputs: Inputs, site: str, record: str) -> Inputs:
-    """``inputs`` with our recorder in the place of pegasus-kickstart, for a site that
-    names no Pegasus: with sharedfs pegasus-plan would not know where to find one."""
+def _with_programs(inputs: Inputs, run: RunPlan) -> Inputs:
+    """``inputs`` with our programs in the place of Pegasus's own, where the user does
+    not say where the site has those. With sharedfs pegasus-plan would not know where to
+    find Kickstart, and would make no cluster."""
     programs = inputs.transformations
     known = programs.data.get("transformations") or []
-    own = [entry for entry in known if _is_kickstart(entry)]
-    if own or _has_pegasus(inputs, site):
+    named = {e.get("name") for e in known if e.get("namespace") == _NAMESPACE}
+    added = [
+        _installed(name, run.site, run.bin / program)
+        for name, program in _missing_programs(inputs, run.site)
+        if name not in named
+    ]
+    if not added:
         return inputs
-    place = {"name": site, "pfn": record, "type": "installed"}
-    entry = {"namespace": "pegasus", "name": "kickstart", "sites": [place]}
-    data = {**programs.data, "transformations": [*known, entry]}
+    data = {**programs.data, "transformations": [*known, *added]}
     return replace(inputs, transformations=programs.with_data(data))
 
 
-def _is_kickstart(entry: Data) -> bool:
-    return (entry.get("namespace"), entry.get("name")) == ("pegasus", "kickstart")
+def _installed(name: str, site: str, program: Path) -> Data:
+    place = {"name": site, "pfn": str(program), "type": "installed"}
+    return {"namespace": _NAMESPACE, "name": name, "sites": [place]}
 
 
-def _has_pegasus(inputs: Inputs, site: str) -> bool:
-    """Whether the user says where the site has its Kickstart."""
+def _missing_programs(inputs: Inputs, site: str) -> Iterator[tuple[str, str]]:
+    """Yield the programs of Pegasus that the user has not placed, with ours."""
+    properties = inputs.properties
     profiles = inputs.sites.data["sites"][site_index(inputs.sites, site)]
     profiles = profiles.get("profiles") or {}
-    of_site = "PEGASUS_HOME" in (profiles.get("env") or {})
-    properties = inputs.properties
+    if "PEGASUS_HOME" in (profiles.get("env") or {}) or _HOME in properties:
+        return
     path = "gridstart.path"
-    named = f"pegasus.{path}" in properties or path in (profiles.get("pegasus") or {})
-    return of_site or named or "env.PEGASUS_HOME" in properties
+    of_site = profiles.get("pegasus") or {}
+    if f"pegasus.{path}" not in properties and path not in of_site:
+        yield "kickstart", "record"
+    # Ours knows -f alone.
+    more = next(profile_settings(inputs, _CLUSTER_OPTIONS, site), None)
+    if not more and not {_CLUSTER_LOG, f"pegasus.{_CLUSTER_OPTIONS}"} & {*properties}:
+        yield "seqexec", "cluster"
 
 
 def _with_catalogs(properties: Properties, folder: Path) -> Properties:

@@ -28,6 +28,18 @@ class TestTheFolder:
         ended(job.run(f"cat {SCRATCH}/small.txt > out.txt"))
         assert job.made() == "small\n"
 
+    def test_is_not_for_a_job_of_a_sub_workflow_with_the_name_of_the_node(
+        self, job: PrivateJob
+    ) -> None:
+        """A real pegasus-plan plans it on the same reservation, below the outer one."""
+        inner = job.scratch / "inner"
+        inner.mkdir()
+        planned = f"{SCRATCH}/inner"
+        done = job.run("pwd", works_in=planned, PEGASUS_SCRATCH_DIR=planned)
+        ended(done)
+        assert str(inner).encode() in done.stdout
+        assert not job.jobs.exists()
+
     def test_has_inputs_and_outputs_in_their_folders(self, job: PrivateJob) -> None:
         (job.scratch / "a/b").mkdir(parents=True)
         (job.scratch / "c").mkdir()

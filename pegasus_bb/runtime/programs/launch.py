@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pegasus_bb.core.errors import BUG, PegasusBBError, UsageError
 from pegasus_bb.model.backends import JOB_SPACES
-from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.bbdir import BBDir, NodeNeeds
 from pegasus_bb.runtime.bind import shared_binding
 from pegasus_bb.runtime.node_lock import lock_node
 from pegasus_bb.runtime.task import run_command, run_task, task_files
@@ -53,7 +53,7 @@ def launch(bb: BBDir, argv: list[str], environ: dict[str, str]) -> int:
 
         refuse_space_of_another(bb, environ)
     binding = shared_binding(bb, environ)
-    if node.private:
+    if node.private and not _is_of_sub_workflow(node, environ):
         from pegasus_bb.runtime.private_folder import run_in_private_folder
 
         return run_in_private_folder(bb, node, binding, argv, environ)
@@ -65,3 +65,10 @@ def launch(bb: BBDir, argv: list[str], environ: dict[str, str]) -> int:
     links, hinted = task_files(bb, node, binding)
     lock_node(bb, environ)
     return run_task(bb, binding, argv, environ, links=links, hinted=hinted)
+
+
+def _is_of_sub_workflow(node: NodeNeeds, environ: Mapping[str, str]) -> bool:
+    """Whether the job is one of a sub-workflow, which may use a node's name again: its
+    workflow directory is below that of ``node``."""
+    outer = str(node.private.get("scratch", "")).rstrip("/") + "/"
+    return environ.get("PEGASUS_SCRATCH_DIR", "").startswith(outer)

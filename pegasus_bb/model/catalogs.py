@@ -230,7 +230,8 @@ def load_inputs(
     variables = environment(properties)
     workflow = load(workflow_file, variables)
     documents = {
-        kind: _document(kind, workflow, properties, cwd, variables) for kind in SOURCES
+        kind: catalog_document(kind, workflow, properties, cwd, variables)
+        for kind in SOURCES
     }
     programs = _programs(documents["transformation"], program_dirs)
     documents["site"] = _completed(documents["site"], properties, cwd)
@@ -284,7 +285,7 @@ def _programs(document: Document, folders: Sequence[Path]) -> Document:
 
 def site_document(workflow: Document, properties: Properties, cwd: Path) -> Document:
     """The site catalog for ``workflow`` as the user has it. Raises CatalogError."""
-    sites = _document("site", workflow, properties, cwd, environment(properties))
+    sites = catalog_document("site", workflow, properties, cwd, environment(properties))
     return _completed(sites, properties, cwd)
 
 
@@ -351,13 +352,15 @@ def environment(properties: Mapping[str, str]) -> dict[str, str]:
     return {**os.environ, **own}
 
 
-def _document(
+def catalog_document(
     kind: str,
     workflow: Document,
     properties: Properties,
     cwd: Path,
     variables: Mapping[str, str],
 ) -> Document:
+    """The catalog of ``kind``: the file that ``properties`` name, the part of the
+    workflow, or the file in ``cwd``; empty if there is none. Raises CatalogError."""
     name, key = SOURCES[kind]
     file = f"pegasus.catalog.{kind}.file"
     form = properties.get(f"pegasus.catalog.{kind}", "YAML")

@@ -97,8 +97,9 @@ def clusters_with_a_reservation_each(home: Home) -> None:
     assert came_back.isdisjoint({"mix_B", "mix_C"})
 
 
-def with_inner_workflow(home: Home, name: str) -> WorkflowRunner:
-    """The inner one makes results of its own from what a job of the outer made."""
+def with_inner_workflow(home: Home, name: str, *own: str) -> WorkflowRunner:
+    """The inner one makes results of its own from what a job of the outer made.
+    ``own``: further words of its planning."""
     runner = WorkflowRunner(home, name, planner="pegasus")
     inner = runner.document("workflow.yml")
     text = json.dumps(inner["jobs"]).replace('"d.dat"', '"i.dat"')
@@ -113,13 +114,17 @@ def with_inner_workflow(home: Home, name: str) -> WorkflowRunner:
     uses = [{"lfn": lfn, "type": "input"} for lfn in ("inner.yml", "a.dat")]
     job = {"type": "pegasusWorkflow", "file": "inner.yml", "id": "SUB", "uses": uses}
     words = ["--output-sites", "local", "--output-dir", str(runner.results("bb"))]
-    outer["jobs"].append({**job, "arguments": words})
+    outer["jobs"].append({**job, "arguments": [*words, *own]})
     runner.save("workflow.yml", outer)
     return runner
 
 
 def a_workflow_in_a_workflow(home: Home) -> None:
-    runner = with_inner_workflow(home, "inner")
+    """It has properties and a catalog of its own."""
+    runner = with_inner_workflow(home, "inner", "--conf", "inner.properties")
+    line = f"pegasus.catalog.transformation.file = {runner.work}/inner-programs.yml"
+    (runner.work / "inner.properties").write_text(f"{line}\n")
+    runner.save("inner-programs.yml", runner.document("transformations.yml"))
     runner.planned("bb", *PERSISTENT, "--bb-capacity", "64MiB")
     runner.run_well("bb")
     found = runner.content("bb")

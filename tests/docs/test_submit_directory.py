@@ -102,5 +102,5 @@ def test_plannings_write_what_is_listed(
         assert unmatched(found, EVERY) == set(), keywords
         together |= found
     elsewhere = {"containers.json", "darshan.conf", "darshan.json", "planned/<file>"}
-    elsewhere.add("sub/<node>.json")
+    elsewhere |= {"sub/<node>.json", "planned/inner<n>/<file>"}
     assert unmatched(together, SOME) == {f"bb/{name}" for name in elsewhere}

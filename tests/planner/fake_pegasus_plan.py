@@ -56,7 +56,10 @@ def write(submit: Path, scratch: str, workflow: dict, profiles: dict) -> None:
     folder = {"url": f"file://{scratch}"}
     nodes = {"create_dir_demo_0_cori": [{"type": "mkdir", "target": folder}]}
     nodes["cleanup_demo_0_cori"] = [{"type": "remove", "target": folder}]
-    jobs = {f"{job['name']}_{job['id']}": job for job in workflow["jobs"]}
+    jobs = {
+        f"{job.get('name', 'pegasus-plan')}_{job['id']}": job
+        for job in workflow["jobs"]
+    }
     if os.environ.get("FAKE_REUSES_ALL"):
         jobs = {name: job for name, job in jobs.items() if name.startswith("bb_")}
     outputs = [

@@ -78,6 +78,20 @@ def test_a_sub_workflow_waits_for_the_gate_and_bb_delete_for_it() -> None:
     assert "PARENT subdax_inner CHILD bb_delete_D" in added
 
 
+def test_the_leaf_cleanup_waits_for_what_delivers_the_results_of_a_sub_workflow() -> (
+    None
+):
+    """pegasus-plan takes them for files of site local, which no clean-up removes."""
+    last = "stage_out_local_local_1_0"
+    names = ("create_dir_w_0_cori", "pegasus-plan_S", last, "cleanup_w_0_cori")
+    nodes = {name: Node(name, "x.sub", post=POST) for name in names}
+    nodes |= {n: Node(n, "y.sub", post=POST) for n in ("bb_setup_S", "bb_delete_D")}
+    first, inner, _, cleanup = names
+    dag = Dag(nodes, {first: [inner], inner: [last, cleanup]})
+    added = lines_to_seal(View(dag, {first, inner, cleanup}, "cori", GATE))
+    assert f"PARENT {last} CHILD {cleanup}" in added
+
+
 def test_a_result_that_comes_from_elsewhere_is_not_promised() -> None:
     """pegasus-plan brings an earlier one to its place without us."""
 

@@ -251,12 +251,17 @@ def _is_staged(place: Any) -> bool:
 
 def write_inputs(inputs: Inputs, folder: Path) -> None:
     """Make ``folder``, and write the inputs of pegasus-plan there."""
+    write_settings(inputs, folder)
+    (folder / WORKFLOW).write_bytes(_text(inputs.workflow.data))
+
+
+def write_settings(inputs: Inputs, folder: Path) -> None:
+    """Make ``folder``, and write the properties and catalogs of ``inputs`` there."""
     folder.mkdir(parents=True)
     documents = inputs.sites, inputs.replicas, inputs.transformations
     for document, (name, _) in zip(documents, SOURCES.values(), strict=True):
         (folder / name).write_bytes(_text(_as_file(document.data)))
     (folder / PROPERTIES).write_text(inputs.properties.to_text(), encoding="utf-8")
-    (folder / WORKFLOW).write_bytes(_text(inputs.workflow.data))
 
 
 def _as_file(data: Data) -> Data:

@@ -19,13 +19,7 @@ from pegasus_bb.planner.rewrite.pass_input import Inputs, profile_settings
 from pegasus_bb.planner.run_plan import RunPlan
 
 # Options of a sub-workflow's own planning that would move its jobs off the buffer.
-_OFF_THE_BUFFER = (
-    "--conf",
-    "-Dpegasus.",
-    "--staging-site",
-    "--relative-dir",
-    "--randomdir",
-)
+_OFF_THE_BUFFER = ("--relative-dir", "--randomdir")
 # One of them has the results of a sub-workflow staged out.
 _STAGES_OUT = ("--output", "-o", "-O")
 _CLUSTERS = ("--cluster", "-C")

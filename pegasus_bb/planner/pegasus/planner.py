@@ -12,7 +12,16 @@ from pegasus_bb.planner.pegasus.call import plan_argv, run_planner
 from pegasus_bb.planner.pegasus.complete_submit_dir import with_clusters, write_planned
 from pegasus_bb.planner.pegasus.exclusive_folder import claim, planned_folder
 from pegasus_bb.planner.pegasus.image_inputs import check_images, with_images
-from pegasus_bb.planner.pegasus.pegasus_inputs import for_pegasus, write_inputs
+from pegasus_bb.planner.pegasus.inner_settings import (
+    inner_folder,
+    inner_inputs,
+    with_inner_settings,
+)
+from pegasus_bb.planner.pegasus.pegasus_inputs import (
+    for_pegasus,
+    write_inputs,
+    write_settings,
+)
 from pegasus_bb.planner.pegasus.pegasus_limits import (
     check_clusters,
     check_kickstart,
@@ -60,13 +69,17 @@ class PegasusPlanner:
             check_own_jobs(given)
         if placement.job_reservations:
             check_clusters(self.passed, run.mode)
+        for _, inputs in inner_inputs(given, run, planned_folder(run.submit_dir)):
+            check_kickstart(inputs, run.site)
         return check_sub_workflows(given, placement, self.passed)
 
     def rewrite(self, given: PlanningInput, run: RunPlan) -> Inputs:
         inputs = Inputs.of(given.workflow.document, given.catalogs)
         rewritten = with_images(rewrite_inputs(inputs, run), given)
         self._argv(run)  # refuses what pegasus-plan's script would misread
-        return for_pegasus(rewritten, run, planned_folder(run.submit_dir))
+        folder = planned_folder(run.submit_dir)
+        inputs = for_pegasus(rewritten, run, folder)
+        return with_inner_settings(inputs, given, folder) if run.request else inputs
 
     def claim(self, run: RunPlan) -> AbstractContextManager[object]:
         return claim(
@@ -78,6 +91,8 @@ class PegasusPlanner:
     ) -> tuple[PegasusWorkflow, RunPlan]:
         folder = planned_folder(run.submit_dir)
         write_inputs(rewritten, folder)
+        for job, inputs in inner_inputs(given, run, folder) if run.request else ():
+            write_settings(inputs, inner_folder(folder, job))
         install_runtime(str(folder.parent), run.python, is_kept=run.is_kept)
         printed = run_planner(self._argv(run), folder, run.cwd)
         if run.request is not None:

@@ -6,7 +6,7 @@ gets its phases, the gate and the last edges, and is checked. No edge is ever re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -130,7 +130,7 @@ def seal(view: View, poll: int = 10, retries: int = 0) -> Dag:
     ``retries`` are those of the gate and its node. Sealing a sealed DAG changes
     nothing. Linear in nodes and edges. Raises NotSealed with every broken rule.
     """
-    view = _gate_sub_workflows(view)
+    view = _end_sub_workflows(_gate_sub_workflows(view))
     _check_rules(view, BEFORE)
     complete = _complete(view, poll, retries)
     after = replace(view, dag=complete)
@@ -182,6 +182,23 @@ def _unawaited_ends(view: View) -> list[str]:
     ]
 
 
+def _end_sub_workflows(view: View) -> View:
+    """Make leaf clean-ups wait for what delivers the results of sub-workflows.
+
+    pegasus-plan takes these results for files of site local, and lets no clean-up of
+    the tier's site wait for their stage-out.
+    """
+    dag = view.dag
+    last = reachable(_sub_workflows(dag), dag.children) & set(view.stage_outs)
+    children = dict(dag.children)
+    for cleanup in view.leaf_cleanups if last else ():
+        apart = last - reachable([cleanup], children)
+        for name in sorted(apart):
+            if cleanup not in reachable([name], children):
+                children[name] = [*children.get(name, ()), cleanup]
+    return replace(view, dag=replace(dag, children=children)) if last else view
+
+
 def _gate_sub_workflows(view: View) -> View:
     """Make sub-workflows, and the jobs that plan them, wait for the gate.
 
@@ -189,17 +206,19 @@ def _gate_sub_workflows(view: View) -> View:
     """
     dag = view.dag
     waiting = view.users - view.behind_gate
-    early = sorted(
-        name
-        for name, node in dag.nodes.items()
-        if name in waiting
-        and (node.kind == "SUBDAG" or role_of(name) is Role.SUB_WORKFLOW)
-    )
+    early = sorted(name for name in _sub_workflows(dag) if name in waiting)
     if not early or len(view.gated) != 1:
         return view
     (gated,) = view.gated
     children = {**dag.children, gated: [*dag.children.get(gated, ()), *early]}
     return replace(view, dag=replace(dag, children=children))
+
+
+def _sub_workflows(dag: Dag) -> Iterator[str]:
+    """Yield the nodes that run a workflow, or plan one."""
+    for name, node in dag.nodes.items():
+        if node.kind == "SUBDAG" or role_of(name) is Role.SUB_WORKFLOW:
+            yield name
 
 
 def with_late_results(

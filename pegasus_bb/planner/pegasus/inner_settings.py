@@ -1,0 +1,170 @@
+"""Sub-workflows with settings of their own: --conf, -Dpegasus.X, --staging-site.
+
+pegasus-plan plans such a one without the properties of the outer workflow, and so with
+catalogs that know of no tier. Here its properties and catalogs get what the outer ones
+get, and its arguments name the outcome, which is below bb/planned/.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from pegasus_bb.core.paths import local_path
+from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.model.catalogs import SCRATCH, SOURCES, catalog_document, environment
+from pegasus_bb.model.default_sites import directory_entry, with_default_sites
+from pegasus_bb.model.document import Document
+from pegasus_bb.model.settings import Properties, read_properties
+from pegasus_bb.model.workflow import Job
+from pegasus_bb.planner.pegasus.pegasus_inputs import PROPERTIES, for_pegasus
+from pegasus_bb.planner.rewrite.lifecycle import add_lifecycle_jobs
+from pegasus_bb.planner.rewrite.pass_input import Inputs, site_index, with_values
+from pegasus_bb.planner.rewrite.passes import WORKFLOW_PASSES, rewrite
+from pegasus_bb.planner.run_plan import RunPlan
+from pegasus_bb.planner.staging_site import notes_on
+
+_PASSES = tuple(step for step in WORKFLOW_PASSES if step is not add_lifecycle_jobs)
+_CONF, _STAGING = "--conf", "--staging-site"
+
+
+@dataclass
+class InnerSettings:
+    """What the arguments of a sub-workflow say of its settings."""
+
+    kept: list[str] = field(default_factory=list)  # all other words
+    conf: str = ""
+    defines: list[str] = field(default_factory=list)
+    staging: list[str] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.conf or self.defines or self.staging)
+
+
+def inner_settings(job: Job) -> InnerSettings:
+    """Read the arguments of ``job`` as pegasus-plan does, which splits them."""
+    found = InnerSettings()
+    words = iter(" ".join(job.arguments).split())
+    for word in words:
+        option, equals, value = word.partition("=")
+        if word.startswith("-D"):
+            found.defines.append(word[2:] or next(words, ""))
+        elif option == _CONF:
+            found.conf = value if equals else next(words, "")
+        elif option == _STAGING:
+            found.staging.append(value if equals else next(words, ""))
+        else:
+            found.kept.append(word)
+    return found
+
+
+def inner_folder(folder: Path, job: Job) -> Path:
+    """Where the properties and catalogs of ``job`` are, below ``folder``."""
+    return folder / f"inner{job.index}"
+
+
+def inner_inputs(
+    given: PlanningInput, run: RunPlan, folder: Path
+) -> Iterator[tuple[Job, Inputs]]:
+    """Yield each sub-workflow that has settings of its own, and what its planning
+    reads. Raises CatalogError, UsageError."""
+    for job in given.workflow.jobs.values():
+        own = inner_settings(job) if job.is_sub_workflow else None
+        if own and run.rewriting is not None:
+            notes_on(own.staging, run.site, given.settings.mode)
+            read = _read(given, run, job, own)
+            rewritten = rewrite(read, run.rewriting, _PASSES)
+            yield job, for_pegasus(rewritten, run, inner_folder(folder, job))
+
+
+def with_inner_settings(inputs: Inputs, given: PlanningInput, folder: Path) -> Inputs:
+    """``inputs``, whose sub-workflows name the properties that are in ``folder``."""
+    changes: dict[tuple[str | int, ...], list[str]] = {}
+    ids = [entry.get("id") for entry in inputs.workflow.data["jobs"]]
+    for job in given.workflow.jobs.values():
+        own = inner_settings(job) if job.is_sub_workflow else None
+        if own:
+            conf = str(inner_folder(folder, job) / PROPERTIES)
+            at = ("jobs", ids.index(job.id), "arguments")
+            changes[at] = [_CONF, conf, *own.kept]
+    return replace(inputs, workflow=with_values(inputs.workflow, changes))
+
+
+def _read(given: PlanningInput, run: RunPlan, job: Job, own: InnerSettings) -> Inputs:
+    """The user's properties and catalogs of ``job``; the outer ones where it has none.
+    Raises CatalogError, UsageError."""
+    files = _InnerFiles(given, run, job)
+    outer = given.catalogs
+    named = Properties({})
+    conf = files.place(own.conf) if own.conf else None
+    if conf or own.defines:
+        named = read_properties(conf, own.defines, run.cwd, run.cwd)
+    properties = named if conf else outer.properties.with_values(named, "-D")
+    sites = files.catalog("site", named) or outer.sites.document
+    return Inputs(
+        Document(run.submit_dir, {"jobs": []}),
+        _with_scratch(with_default_sites(sites, run.cwd, {run.site}), run),
+        files.catalog("replica", named) or outer.replicas.document,
+        files.catalog("transformation", named) or outer.transformations.document,
+        properties,
+    )
+
+
+class _InnerFiles:
+    """The files that a sub-workflow's planning reads, as they are before the run."""
+
+    def __init__(self, given: PlanningInput, run: RunPlan, job: Job) -> None:
+        replicas = given.catalogs.replicas.replicas
+        self._paths = {
+            use.lfn: path
+            for use in job.inputs()
+            for replica in replicas.get(use.lfn, ())
+            if (path := local_path(replica.pfn)) is not None
+        }
+        self._given, self._run, self._job = given, run, job
+
+    def place(self, name: str) -> Path:
+        """Where the input or the path ``name`` is. Raises CatalogError."""
+        path = self._run.cwd / self._paths.get(name, name)
+        if not path.is_file():
+            raise self._given.workflow.document.error(
+                "settings of a sub-workflow get the buffer before the run, and this "
+                "file is not there",
+                ["jobs", self._job.index, "arguments"],
+                name,
+                "a replica of it on this machine, a path, or --bb-mode off",
+            )
+        return path
+
+    def catalog(self, kind: str, named: Properties) -> Document | None:
+        """The catalog that ``named``, its own properties, say; None for the outer one.
+        Raises CatalogError."""
+        default, _ = SOURCES[kind]
+        key = f"pegasus.catalog.{kind}.file"
+        file = named.get(key) or (default if default in self._paths else "")
+        if not file or not named:
+            return None
+        cwd = self._run.cwd
+        nothing = Document(cwd / file, {"pegasus": "5.0", f"{kind}s": []})
+        if kind == "replica" and file not in self._paths and not (cwd / file).exists():
+            return nothing  # as Pegasus takes it
+        here = named.with_values({key: str(self.place(file))}, named.origin(key))
+        found = catalog_document(kind, nothing, here, cwd, environment(here))
+        if found.data.get("containers"):
+            raise found.error(
+                "the launcher starts containers of the outer workflow's catalog only",
+                ["containers"],
+                would_do="the container in that catalog, or --bb-mode off",
+            )
+        return found
+
+
+def _with_scratch(sites: Document, run: RunPlan) -> Document:
+    """``sites`` with a scratch of the site for the planned prefix to replace."""
+    index = site_index(sites, run.site)
+    known = sites.data["sites"][index].get("directories") or []
+    if run.request is None or any(each.get("type") in SCRATCH for each in known):
+        return sites
+    entry = directory_entry("sharedScratch", run.request.prefix)
+    return with_values(sites, {("sites", index, "directories"): [*known, entry]})

@@ -156,6 +156,7 @@ class TestOtherSchemes:
     TOOL = """#!/bin/sh
 cat > {seen}
 echo "$@" > {seen}.args
+[ -z "$PEGASUS_CREDENTIALS" ] || cat "$PEGASUS_CREDENTIALS" > {seen}.secret
 exit {code}
 """
 
@@ -180,6 +181,19 @@ exit {code}
         assert seen["src_urls"][0]["url"] == "http://host/far"
         assert seen["dest_urls"][0]["url"] == f"file://{site.scratch}/far"
         assert (site.scratch / "in.txt").exists()
+
+    def test_it_finds_the_credentials_that_came_with_the_job(
+        self, site: Site, tool: Any
+    ) -> None:
+        """pegasus-plan names them as if the job worked where it starts."""
+        came_here = site.root / "dir_1"
+        came_here.mkdir()
+        (came_here / "credentials.conf").write_text("[me@host]")
+        named = {"PEGASUS_CREDENTIALS": "credentials.conf"}
+        far = transfer("far", "s3://me@host/far", f"{SCRATCH}/far")
+        done = do(site, far, _CONDOR_SCRATCH_DIR=str(came_here), **named, **tool())
+        assert done.returncode == 0, done.stderr
+        assert (site.root / "seen.secret").read_text() == "[me@host]"
 
     def test_without_the_tool_scheme_and_file_are_named(
         self, site: Site, given: Path

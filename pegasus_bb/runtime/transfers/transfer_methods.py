@@ -120,7 +120,7 @@ def hand_over(
     done = ask(
         [tool, "--threads", str(threads)],
         timeout=_WEEK,
-        env=environ,
+        env=_with_full_paths(environ),
         stdin=json.dumps(entries),
     )
     sys.stdout.write(done.out)
@@ -131,6 +131,18 @@ def hand_over(
         )
     for job in jobs:
         _link_home(scratch, job)
+
+
+def _with_full_paths(environ: Mapping[str, str]) -> dict[str, str]:
+    """``environ``, in which PEGASUS_CREDENTIALS and the like name a file that came with
+    the job: pegasus-plan gives its name only, and the job works in another folder."""
+    came_here = environ.get("_CONDOR_SCRATCH_DIR", "")
+    found = dict(environ)
+    for name, value in environ.items() if came_here else ():
+        path = os.path.join(came_here, value)
+        if value and "/" not in value and os.path.isfile(path):
+            found[name] = path
+    return found
 
 
 def wrong_checksums(scratch: Scratch, jobs: Sequence[Job]) -> Iterator[Done]:

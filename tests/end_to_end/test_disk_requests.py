@@ -58,13 +58,37 @@ def test_a_job_asks_for_what_its_files_need(
     assert not re.search(line, submit_file(site, "without"), re.MULTILINE)
 
 
-def test_what_a_job_asks_for_already_stays(site: Site) -> None:
-    declared(site, request="-C nvme")
+@pytest.mark.parametrize(
+    ("request_", "own", "together"),
+    [
+        ("-C nvme", "--exclusive", "--exclusive -C nvme"),
+        ("--gres=nvme:{gb}", "--gres=gpu:1", "--gres=nvme:1,gpu:1"),
+        ("-C nvme", "--constraint=haswell", ""),
+        ("--tmp={mb}", "--tmp=5", ""),
+    ],
+)
+def test_what_a_job_asks_for_already_stays(
+    site: Site, request_: str, own: str, together: str
+) -> None:
+    declared(site, request=request_)
     sites = site.document("sites.yml")
     cluster = next(each for each in sites["sites"] if each["name"] == "cluster")
-    cluster["profiles"]["pegasus"]["glite.arguments"] = "--exclusive"
+    cluster["profiles"]["pegasus"]["glite.arguments"] = own
     site.save("sites.yml", sites)
-    assert '"--exclusive -C nvme"' in submit_file(site, "bb").replace("\\", "")
+    if together:
+        assert f'"{together}"' in submit_file(site, "bb").replace("\\", "")
+        return
+    done = site.plan("bb", "--bb-mode", "transient")
+    assert done.returncode == 2
+    assert "which the batch system takes once" in "".join(done.stderr.split("\n"))
+
+
+def test_a_request_that_the_style_does_not_carry_is_refused(site: Site) -> None:
+    for style, request_ in (("condor", "-C nvme"), ("glite", "request_disk={kib}")):
+        declared(site, style, request=request_)
+        done = site.plan("bb", "--bb-mode", "transient")
+        assert done.returncode == 2
+        assert f"in style {style}, which does not carry" in done.stderr
 
 
 def test_a_tier_that_is_memory_adds_to_the_memory_of_the_job(site: Site) -> None:

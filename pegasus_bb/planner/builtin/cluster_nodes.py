@@ -14,6 +14,7 @@ from typing import Any
 from pegasus_bb.core.errors import UnplacedError
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.decide.job_reservations import join_job_reservations
+from pegasus_bb.model.placement import Placement
 from pegasus_bb.planner.builtin.executable import (
     COMPUTE,
     BuiltInExecutable,
@@ -92,12 +93,6 @@ def _name_directives(
         words = [word for word in arguments.split(" ") if word not in options]
         words.append(directives_option(folder, name))
         found.setdefault("pegasus", {})[ARGUMENTS] = " ".join(words).strip()
-    elif placement.job_tier.request is not None:
-        from pegasus_bb.planner.rewrite.disk_requests import of_cluster
-
-        own = placement.job_reservations
-        each = [own[ident] for ident in ids if ident in own]
-        of_cluster(placement.job_tier.request, each, found)
 
 
 def task_line(words: Sequence[str]) -> str:
@@ -121,6 +116,21 @@ def added_environment(task: Profiles, cluster: Profiles) -> list[str]:
     return ["/usr/bin/env", *more] if more else []
 
 
+def _request_disks(
+    built: BuiltInExecutable,
+    before: Placement,
+    joined: Placement,
+    clusters: Mapping[str, list[str]],
+) -> None:
+    """Let each cluster ask for the disk of its own reservation."""
+    from pegasus_bb.planner.rewrite.disk_requests import request_cluster
+
+    own = before.job_reservations
+    for name, ids in clusters.items():
+        tasks = [own[ident] for ident in ids if ident in own]
+        request_cluster(joined, built.jobs[name].profiles, tasks, name)
+
+
 def with_cluster_reservations(
     built: BuiltInExecutable, given: PlanningInput, run: RunPlan
 ) -> tuple[BuiltInExecutable, RunPlan]:
@@ -137,7 +147,10 @@ def with_cluster_reservations(
     placement = run.placement
     if placement is None or run.request is not None:
         return built, run
-    run = run.with_placement(join_job_reservations(given, placement, clusters))
+    joined = join_job_reservations(given, placement, clusters)
+    run = run.with_placement(joined)
+    if placement.job_tier.request is not None:
+        _request_disks(built, placement, joined, clusters)
     pairs = [pair for pair in built.jobs_nodes() if pair[1] not in clusters]
     pairs += [(name, name) for name in clusters]
     return replace(built, jobs_nodes=lambda: pairs), run

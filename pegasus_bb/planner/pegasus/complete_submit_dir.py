@@ -49,6 +49,7 @@ def write_planned(
     folder = executable.folder
     if run.request is not None:
         check_results(given, run, executable.results)
+    _check_requests(executable, run)
     files = run_files(executable, given, run)
     for path, data in chain(files, node_files(executable, given, run)):
         file = folder / "bb" / path
@@ -70,6 +71,17 @@ def write_planned(
     _replace_dag(executable)
     if run.placement and run.placement.job_reservations:
         check_job_reservations(executable.dag, folder)
+
+
+def _check_requests(executable: PegasusWorkflow, run: RunPlan) -> None:
+    placement = run.placement
+    if placement is None or placement.job_tier.request is None:
+        return
+    from pegasus_bb.planner.rewrite.disk_requests import check_submit_file
+
+    for job, name in executable.jobs_nodes():
+        text = submit_text(executable.folder, executable.planned.nodes[name])
+        check_submit_file(placement, job, text)
 
 
 def with_clusters(

@@ -6,24 +6,37 @@ what they ask for.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
-from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.core.errors import CatalogError, UsageError
+from pegasus_bb.core.text import WOULD_DO, is_plain
 from pegasus_bb.core.units import format_size
+from pegasus_bb.model.dag.blahp import GRID
 from pegasus_bb.model.disk_request import DiskRequest
 from pegasus_bb.model.placement import JobReservation, Placement
 from pegasus_bb.planner.rewrite.job_profiles import JobProfiles
-from pegasus_bb.planner.rewrite.pass_input import Inputs, Keys, Target
+from pegasus_bb.planner.rewrite.pass_input import Inputs, Keys, Target, site_profile
 from pegasus_bb.planner.rewrite.site_directives import ARGUMENTS
 
 DISK = "request_disk"  # a submit command of HTCondor
+_GRES = "--gres"  # one option with a list; a second would take the first one's place
+# An option that is no part of another word; Pegasus has quotes around arguments.
+_ALONE = r"(?<![\w=,-]){}(?![\w.:/=+@-])"
+_REPEATED = ("-l",)  # of qsub: each adds to those before
+_ALIASES = {"-C": "--constraint", "-p": "--partition", "-t": "--time"}
 
 
 def requests(inputs: Inputs, plan: Target, request: DiskRequest) -> dict[Keys, str]:
-    """The profile of every job with files on its node's disk. Raises CatalogError if
-    one needs more than the tier's ``largest``."""
+    """The profile of every job with files on its node's disk.
+
+    Raises CatalogError if one needs more than the tier's ``largest``, or has that
+    option already; UsageError if the site's style cannot carry the request."""
     placement = plan.placement
+    if not placement.job_reservations:
+        return {}
+    _check_style(inputs, plan, request)
     settled = JobProfiles(inputs, plan.site, request.key)
     changes: dict[Keys, str] = {}
     for index, job in enumerate(inputs.workflow.data["jobs"]):
@@ -36,11 +49,26 @@ def requests(inputs: Inputs, plan: Target, request: DiskRequest) -> dict[Keys, s
     return changes
 
 
+def _check_style(inputs: Inputs, plan: Target, request: DiskRequest) -> None:
+    """A profile of memory reaches both."""
+    setting = site_profile(inputs, plan.site, "style")
+    style = setting.value if setting else inputs.properties.get("pegasus.style", "")
+    is_grid = style.lower() in GRID
+    if request.key not in (DISK, ARGUMENTS) or is_grid == (request.key == ARGUMENTS):
+        return
+    would_do = "--gres=nvme:{gb}" if is_grid else f"{DISK}={{kib}}"
+    raise UsageError(
+        f"jobs reach site {plan.site} in style {style or 'condor'}, which does not "
+        f"carry the request of tier {plan.placement.job_tier.name}; write one such as "
+        f"request: {would_do}"
+    )
+
+
 def _value(settled: JobProfiles, index: int, job: Any, asked: str) -> str:
     """The profile of the job: its batch arguments and ``asked``; or a number, to which
     what it asks for already is added (memory), or which is no less (the disk)."""
     if settled.key == ARGUMENTS:
-        return settled.with_option(index, job, asked)
+        return settled.joined(index, job, asked, with_request)
     if settled.key == DISK:
         own = str(((job.get("profiles") or {}).get("condor") or {}).get(DISK, ""))
         return str(max(int(own), int(asked))) if own.isdigit() else own or asked
@@ -49,22 +77,77 @@ def _value(settled: JobProfiles, index: int, job: Any, asked: str) -> str:
     return str(int(before) + int(asked)) if before.isdigit() else asked
 
 
-def of_cluster(
-    request: DiskRequest, each: Sequence[JobReservation], found: dict[str, Any]
+def with_request(arguments: str, option: str) -> str:
+    """``arguments`` and ``option``. Raises UsageError if that would take the place of
+    an option of the user's."""
+    if not is_plain(arguments):
+        raise UsageError(f"a batch system's own scripts read this: {WOULD_DO}")
+    name = re.split("[= ]", option, maxsplit=1)[0]
+    words = arguments.split()
+    same = [word for word in words if _is_same(word, name)]
+    if not same or name in _REPEATED:
+        return f"{arguments} {option}".strip()
+    if name == _GRES and len(same) == 1 and same[0].startswith(f"{_GRES}="):
+        both = f"{option},{same[0].partition('=')[2]}"
+        return " ".join(both if word == same[0] else word for word in words)
+    raise UsageError(
+        f"{same[0]} and the tier's request {option} are one option, which the batch "
+        "system takes once: write both into the tier's request, or leave one out"
+    )
+
+
+def _is_same(word: str, name: str) -> bool:
+    if word.partition("=")[0] in (name, _ALIASES.get(name)):
+        return True
+    return not name.startswith("--") and word.startswith(name)
+
+
+def request_cluster(
+    placement: Placement, profiles: Any, tasks: Sequence[JobReservation], name: str
 ) -> None:
-    """Let a cluster with the profiles ``found`` ask for the sum of what its tasks ask
-    for: they run in one folder."""
-    whole = request.of(sum(own.capacity for own in each))
-    profiles = found.setdefault(request.namespace, {})
-    if request.key == DISK:
-        profiles[DISK] = whole
-    elif request.key == ARGUMENTS:
-        text = profiles.get(ARGUMENTS, "")
-        for own in each:
-            text = text.replace(request.of(own.capacity), "").strip()
-        profiles[ARGUMENTS] = f"{text} {whole}".strip()
-    else:
-        profiles[request.key] = str(int(profiles.get(request.key, "0")) + int(whole))
+    """Put the request of the cluster ``name`` in the place of its tasks'."""
+    request = placement.job_tier.request
+    own = placement.job_reservations.get(name)
+    if request is None or own is None:
+        return
+    of_space = profiles.setdefault(request.namespace, {})
+    asked = request.of(own.capacity)
+    if request.key == ARGUMENTS:
+        arguments = of_space.get(ARGUMENTS, "")
+        of_space[ARGUMENTS] = _of_cluster(arguments, asked, request, tasks)
+    elif request.key == DISK:
+        of_space[DISK] = asked
+    else:  # the most that a task asks for has at least the least of their files in it
+        least = min(int(request.of(task.capacity)) for task in tasks)
+        of_space[request.key] = str(int(of_space[request.key]) + int(asked) - least)
+
+
+def _of_cluster(
+    arguments: str, asked: str, request: DiskRequest, tasks: Sequence[JobReservation]
+) -> str:
+    for filled in {request.of(task.capacity) for task in tasks}:
+        changed, count = re.subn(_ALONE.format(re.escape(filled)), asked, arguments)
+        if count:
+            return changed
+    return with_request(arguments, asked)
+
+
+def check_submit_file(placement: Placement, job: str, text: str) -> None:
+    """Raises UsageError if the submit file of ``job``, ``text``, lacks the request: a
+    real Pegasus may write other batch arguments than the job's."""
+    request = placement.job_tier.request
+    own = placement.job_reservations.get(job)
+    if request is None or own is None or request.key != ARGUMENTS:
+        return
+    wanted = request.of(own.capacity)
+    if re.search(_ALONE.format(re.escape(wanted)), text) is None:
+        raise UsageError(
+            f"pegasus-plan has not given {job} the request {wanted} of tier "
+            f"{placement.job_tier.name}: it writes the arguments of the site or a "
+            "program in place of a job's, and a cluster has those of a task. Take "
+            f"{ARGUMENTS} out of the catalogs, plan without clusters, or with "
+            "--bb-planner builtin"
+        )
 
 
 def _check_largest(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from pegasus_bb.core.errors import UsageError
 from pegasus_bb.planner.rewrite.pass_input import (
     Inputs,
     ProfileSetting,
@@ -48,6 +50,22 @@ class JobProfiles:
     def of_all(self) -> str | None:
         """The value of the property."""
         return self._properties.get(self._property)
+
+    def joined(
+        self, index: int, job: Any, option: str, join: Callable[[str, str], str]
+    ) -> str:
+        """What ``join`` makes of the job's value and ``option``. A UsageError of it
+        becomes a CatalogError with the place of that value."""
+        setting = self.setting(index, job)
+        value = setting.value if setting else self.of_all or ""
+        try:
+            return join(value, option)
+        except UsageError as error:
+            would_do = "other arguments, or --bb-mode off"
+            if setting is None:
+                properties = self._properties
+                raise properties.error(self._property, str(error), would_do) from error
+            raise setting.error(str(error), would_do) from error
 
     def with_option(self, index: int, job: Any, option: str) -> str:
         """The batch arguments of the job, and ``option``. Raises CatalogError."""

@@ -83,10 +83,10 @@ def test_a_site_that_is_whole_has_nothing_wrong(runner: Checked) -> None:
 
 def order(runner: Checked) -> list[str]:
     """What is looked after, from the user's own files to the site."""
-    own = ["files", "folders", "workflow", "replicas", "capacity", "python", "pegasus"]
-    kickstart = ["kickstart"] if runner.planner == "pegasus" else []
+    own = ["files", "folders", "nodes", "workflow", "replicas", "capacity", "python"]
+    pegasus = ["pegasus", *(["kickstart"] if runner.planner == "pegasus" else [])]
     of_site = ["htcondor", "blahp", "scratch", "slurm"]
-    return [*own, *kickstart, "submit", "catalogs", *of_site]
+    return [*own, *pegasus, "submit", "catalogs", *of_site]
 
 
 def test_what_it_finds_whole_can_be_planned_and_only_that(runner: Checked) -> None:

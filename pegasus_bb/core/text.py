@@ -82,6 +82,12 @@ def is_plain(text: str) -> bool:
     return not text or _SHELL_WORDS.fullmatch(text) is not None
 
 
+def names_a_buffer(arguments: str) -> bool:
+    """Whether options of sbatch bring directives of a burst buffer."""
+    words = (word.partition("=")[0] for word in arguments.split())
+    return any(word in ("--bb", "--bbf") for word in words)
+
+
 def readable(text: str) -> str:
     r"""``text`` with \xNN or \uNNNN for characters that a reader would not see: control
     characters, marks of the writing direction, and lone surrogates."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from pegasus_bb.core.text import WOULD_DO, is_plain
+from pegasus_bb.core.text import WOULD_DO, is_plain, names_a_buffer
 from pegasus_bb.model.document import Entry
 
 # Placeholder -> bytes of its unit. Sites that mean 2^30 by GB grant what is more.
@@ -53,11 +53,6 @@ def read_request(entry: Entry) -> DiskRequest:
         return DiskRequest("request_disk", "condor", "{kib}")  # HTCondor counts KiB
     if text.startswith(_MEMORY) and text[len(_MEMORY) :] == "{mb}":
         return DiskRequest("memory", "pegasus", "{mib}")  # Pegasus counts MiB
-    if _OPTIONS.fullmatch(text) is None or _names_a_buffer(filled):
+    if _OPTIONS.fullmatch(text) is None or names_a_buffer(filled):
         raise entry.error("no form of a request", text, _EXAMPLES)
     return DiskRequest("glite.arguments", "pegasus", text)
-
-
-def _names_a_buffer(arguments: str) -> bool:
-    words = (word.partition("=")[0] for word in arguments.split())
-    return any(word in ("--bb", "--bbf") for word in words)

@@ -3,6 +3,7 @@ the sizes of files."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -29,6 +30,13 @@ class Past:
     concurrency: float | None = None  # tasks that ran at the same time, on average
     size: int | None = None  # bytes of all its files
     fixed: float = 0.0  # the part of its time that does not grow with its files
+
+    @property
+    def computing(self) -> float:
+        """Seconds on the wall of its user time, which counts for each core."""
+        if not self.user or self.duration <= 0:
+            return 0.0
+        return self.user / max(1, math.ceil(self.user / self.duration))
 
     def resized(self, more: float) -> Past:
         """The record of such a task with ``more`` times the bytes in its files: what it

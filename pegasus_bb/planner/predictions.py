@@ -156,7 +156,11 @@ class ModePredictions:
         history = self.given.history
         if not speeds.states_slots:
             jobs = f"{speeds.slots} job{'s' * (speeds.slots > 1)} at a time"
-            known = f"as in {history.source}" if history.at_once else "that is assumed"
+            known = (
+                f"as in {history.source}"
+                if most_at_once(history)
+                else "that is assumed"
+            )
             yield f"{jobs}, {known}: {speeds.source} has no slots"
         if planned.remote and REMOTE not in speeds.places:
             yield (

@@ -14,10 +14,10 @@ from functools import partial
 from statistics import median
 from typing import NamedTuple
 
+from pegasus_bb.forecast.demands.learned import SMALL
 from pegasus_bb.model.history import Past
 
 FEW = 4  # tasks: of fewer nothing is learned
-_PIECE = 8192  # bytes: so many of one call are paid by its bytes
 _SHORT = 0.01  # seconds on storage: of less the clock tells nothing
 
 
@@ -47,19 +47,12 @@ def samples_of(pasts: Iterable[Past]) -> list[Sample]:
         size = (past.read or 0) + (past.written or 0)
         if past.user is None or not size:
             continue
-        seconds = past.duration - _computing(past)
+        seconds = past.duration - past.computing
         if seconds >= _SHORT:
-            small = max(0, (past.calls or 0) - size // _PIECE)
+            small = max(0, (past.calls or 0) - size // SMALL)
             calls = small + (past.metadata or 0)
             found.append(Sample(seconds, size, calls, past.concurrency or 1.0))
     return found
-
-
-def _computing(past: Past) -> float:
-    """Seconds on the wall of its user time, which counts for each core."""
-    user = past.user or 0.0
-    cores = math.ceil(user / past.duration) if past.duration > 0 else 1
-    return user / max(1, cores)
 
 
 def fit_rates(samples: Sequence[Sample]) -> EffectiveRates | None:

@@ -67,7 +67,7 @@ def misses_by(demand: Demand, points: Sequence[RatePoint]) -> float:
     )
 
 
-_SMALL = 8192  # bytes; calls that move more than this are paid by their bytes
+SMALL = 8192  # bytes; calls that move more than this are paid by their bytes
 # Operations for each such call, at most: a small file is made, opened, asked for and
 # closed twice, and removed.
 _EACH = 10
@@ -186,9 +186,9 @@ def _seen(
         speed,
         moving,
         max(0.0, past.duration - moving),
-        max(0.0, calls - size / _SMALL),
+        max(0.0, calls - size / SMALL),
         max(0.0, calls - size / _LARGE),
-        size / _SMALL,
+        size / SMALL,
         cores,
     )
 

@@ -92,7 +92,7 @@ def _shares(slow: History, one: Speed, fast: History, other: Speed) -> Iterator[
         faster = fast.transformations.get(kind)
         if faster is None or past.duration < _MATTERS * _all(slow):
             continue
-        user = min(_computing(past), _computing(faster))
+        user = min(past.computing, faster.computing)
         long = _rest(past, one) - user
         short = _rest(faster, other) - user
         if 0 < short < long:
@@ -101,13 +101,6 @@ def _shares(slow: History, one: Speed, fast: History, other: Speed) -> Iterator[
 
 def _rest(past: Past, speed: Speed) -> float:
     return past.duration - speed.of_job(past.read or 0, past.written or 0, 0)
-
-
-def _computing(past: Past) -> float:
-    """Return the seconds on the wall: user time counts for each core."""
-    if not past.user or past.duration <= 0:
-        return 0.0
-    return past.user / max(1, math.ceil(past.user / past.duration))
 
 
 def calibrated(

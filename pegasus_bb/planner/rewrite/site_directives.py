@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.core.text import WOULD_DO, is_plain
+from pegasus_bb.core.text import WOULD_DO, is_plain, names_a_buffer
 from pegasus_bb.model.reservation import check_reservation_name
 from pegasus_bb.model.settings import Properties
 from pegasus_bb.planner.rewrite.pass_input import (
@@ -77,7 +77,7 @@ def templates() -> Environment:
 
 def with_option(setting: ProfileSetting, option: str) -> str:
     """The value of ``setting`` with ``option`` added. Raises CatalogError."""
-    if _names_a_buffer(setting.value):
+    if names_a_buffer(setting.value):
         raise setting.error(
             _TAKEN, "take out --bb and --bbf, or plan with --bb-mode off"
         )
@@ -90,7 +90,7 @@ def _properties(properties: Properties, option: str) -> Properties:
     if _PROPERTY not in properties:
         return properties
     value = properties[_PROPERTY]
-    if _names_a_buffer(value):
+    if names_a_buffer(value):
         raise properties.error(_PROPERTY, _TAKEN, "take out --bb and --bbf")
     if not is_plain(value):
         raise properties.error(_PROPERTY, _UNSAFE, WOULD_DO)
@@ -99,11 +99,6 @@ def _properties(properties: Properties, option: str) -> Properties:
 
 _UNSAFE = "the batch system's own shell scripts would read more than words in this"
 _TAKEN = "sbatch takes one file of burst buffer directives, and planning brings it"
-
-
-def _names_a_buffer(arguments: str) -> bool:
-    words = (word.partition("=")[0] for word in arguments.split())
-    return any(word in ("--bb", "--bbf") for word in words)
 
 
 def checked_path(path: str) -> str:

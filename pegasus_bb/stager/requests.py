@@ -21,7 +21,7 @@ from pegasus_bb.stager.connection import Connection
 from pegasus_bb.stager.service import Service
 from pegasus_bb.stager.site_config import Config
 
-_CANCELLED = 10.0  # seconds until tasks that were cancelled have ended
+_HANGS = 10.0  # seconds in which no task ends that was cancelled
 _PIECE = 500  # tasks: some milliseconds
 _SHORT = 2_000  # tasks in an answer that is made at once
 _PATIENCE = 60.0  # seconds in which a client takes a long answer; else it is left
@@ -132,17 +132,19 @@ class Requests:
         tasks = [task for task in self._named(request) if not task.has_ended]
 
         def answer() -> None:
-            late.cancel()
             cancelled = sum(task.state == CANCELLED for task in tasks)
-            ending = sum(not task.has_ended for task in tasks)
-            found = {"cancelled": cancelled, "ending": ending}
+            found = {"cancelled": cancelled, "ending": _ending(tasks)}
             request.connection.answer(request.number, found)
 
-        def answer_late() -> None:
-            wait.forget()
-            answer()
+        def look(before: int) -> None:
+            if not wait.is_over and _ending(tasks) < before:
+                later(_HANGS, look, _ending(tasks))
+            elif not wait.is_over:
+                wait.forget()
+                answer()
 
-        late = asyncio.get_running_loop().call_later(_CANCELLED, answer_late)
+        later = asyncio.get_running_loop().call_later
+        later(_HANGS, look, len(tasks))
         self._service.cancel(tasks)
         wait = self._service.wait(tasks, answer)
         request.connection.keep(wait)
@@ -220,6 +222,10 @@ class Requests:
         if everyone and uid not in self._config.control_users:
             raise Refused("not-yours", "only root and the Slurm user see all tasks")
         return self._service.visible(uid, message.get("tasks"), everyone=everyone)
+
+
+def _ending(tasks: list[StagerTask]) -> int:
+    return sum(not task.has_ended for task in tasks)
 
 
 async def _line_of(

@@ -77,14 +77,6 @@ class WorkflowExplanation:
             yield mode
         yield from self.given.notes
 
-    def to_page(self) -> str:
-        """Return the page of ``explain --html``. Raises UsageError without the extra
-        ``pages``."""
-        from pegasus_bb.api.explained_page import explained_page  # slow to load
-
-        placement = self.decision.placement
-        return explained_page(self.given, placement, self.explanation, self.predicted)
-
     def __str__(self) -> str:
         refused = [f"plan would refuse it: {self.refused}"] if self.refused else []
         return "\n".join((*self.to_lines(), *self.notes(), *refused))

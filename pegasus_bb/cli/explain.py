@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import click
 import orjson
 
 from pegasus_bb.api.explaining import WorkflowExplanation, explained
-from pegasus_bb.cli.output import echo_lines, write_page
+from pegasus_bb.cli.output import echo_lines
 from pegasus_bb.cli.plan_options import (
     PlanCommand,
     all_obstacles,
@@ -27,7 +26,6 @@ Check = Callable[[WorkflowExplanation], None]
 @click.command("explain", cls=PlanCommand)
 @options_of_a_look
 @click.option("--files", is_flag=True, help="List every file, not groups of them.")
-@click.option("--html", type=Path, help="Write a page with figures into this file.")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -35,7 +33,6 @@ def command(
     *,
     as_json: bool,
     files: bool,
-    html: Path | None,
     **options: Any,
 ) -> None:
     """Show where the files of WORKFLOW live and why, and the space needed.
@@ -44,9 +41,7 @@ def command(
     refuse the capacity or miss an input, the table comes first, then the error.
     """
     wanted = plan_options(options, mode="persistent")
-    if html is not None:
-        import pegasus_bb.report.page  # noqa: F401 - fails at once if it is not installed
-    show(ctx, wanted, as_json=as_json, files=files, html=html, check=_check(wanted))
+    show(ctx, wanted, as_json=as_json, files=files, check=_check(wanted))
 
 
 def _check(options: PlanOptions) -> Check:
@@ -64,7 +59,6 @@ def show(
     *,
     as_json: bool,
     files: bool = False,
-    html: Path | None = None,
     check: Check | None = None,
 ) -> None:
     """Print it, then raise the UsageError of a plan that would be refused. ``check``
@@ -72,14 +66,10 @@ def show(
     with no_collection(), all_obstacles(options):
         elsewhere = _is_given(ctx, "--cache", "--inherited-rc-files")
         found = explained(options, elsewhere=elsewhere)
-        if html is not None:
-            write_page(html, found.to_page())
         if as_json:
             click.echo(orjson.dumps(found.to_json(), option=orjson.OPT_INDENT_2))
         else:
             echo_lines(found.to_lines(files=files))
-        if html is not None:
-            click.echo(f"drawn: {html}", err=True)
         for note in (*found.notes(), *_notes(ctx, found)):
             click.echo(note, err=True)
         if found.refused is not None:

@@ -15,13 +15,9 @@ from pegasus_bb.core.units import format_seconds
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.encoding import to_document
 from pegasus_bb.report.page.reported import report_page
-from tests.api.test_explained_page import page_of
-from tests.decide.conftest import user
 from tests.report.page.comparisons import a_benchmark, a_comparison
 from tests.support.browser import BROWSER, browse, check
-from tests.support.user_files import User
 
-__all__ = ["user"]
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="chromium is not installed")
 WIDTHS = (400, pytest.param(1600, marks=pytest.mark.sweep))
 
@@ -59,13 +55,6 @@ def test_the_first_screen_has_the_numbers_of_the_json_and_a_picture(
             assert format_seconds(side["mean"]) in found["headlines"][0]
     assert found["first"] < 400
     assert found["height"] < (6000 if width == 400 else 3100)
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_a_plan_is_drawn_without_errors_and_no_words_overlap(
-    tmp_path: Path, user: User, width: int
-) -> None:
-    check(*browse(tmp_path, page_of(user), width))
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -12,7 +12,6 @@ from pegasus_bb.decide.sizing import reserve_shared, wanted_capacity
 from pegasus_bb.decide.survey import survey
 from pegasus_bb.decide.tier_choice import choose_tier, lint_tier, rule_of
 from pegasus_bb.decide.tier_rules import JOB, homes
-from pegasus_bb.model.drain_policies import OFF
 from pegasus_bb.model.history import declared_past
 from pegasus_bb.model.placement import PFS, PlacedFile, Placement
 from pegasus_bb.model.settings import AUTO
@@ -36,9 +35,9 @@ def place(given: PlanningInput) -> PlacementDecision | None:
     tier = choose_tier(given.catalogs, settings, given.site.name)
     rule = rule_of(settings, tier)
     late = replace(given, ending=replace(given.ending, late=True))
-    if rule.when == OFF:
+    if rule.policy.is_late:
         return place_files(late, tier)
-    if rule.is_paced and not rule.rate:  # paced to the end of the run, or of a phase
+    if rule.needs_forecast:  # paced to the end of the run, or of a phase
         decision = place_files(late, tier)
         wanted = wanted_capacity(tier, settings)
         if wanted == AUTO or wanted >= decision.placement.need:

@@ -27,10 +27,22 @@ from pegasus_bb.model.quantities import (
 )
 from pegasus_bb.model.records import key, read_record
 
-OFF = "off"
-NOW = "now"
-PACED = "paced"
-WOULD_DO = f"{OFF}, {NOW}, {PACED}, or a rate such as 32MiB/s"
+
+@dataclass(frozen=True, slots=True)
+class DrainPolicy:
+    """A word that the setting may be, and what it does."""
+
+    name: str
+    is_late: bool = False  # results wait until the last job has computed
+    is_paced: bool = False  # results leave at a rate; without one planning finds it
+    about: str = ""  # what plan says; empty: nothing, it is the usual
+
+
+OFF = DrainPolicy("off", is_late=True, about="when the last job has computed")
+NOW = DrainPolicy("now")
+PACED = DrainPolicy("paced", is_paced=True, about="paced")
+_POLICIES = {policy.name: policy for policy in (OFF, NOW, PACED)}
+WOULD_DO = f"{', '.join(_POLICIES)}, or a rate such as 32MiB/s"
 # stripes of a segment (Tang et al., section IV)
 _LOWER = 12
 _UPPER = 1536
@@ -39,15 +51,21 @@ _MOST = 1e9  # of a number
 
 @dataclass(frozen=True, slots=True)
 class DrainRule:
-    when: str  # off | now | paced
+    policy: DrainPolicy
     rate: int = 0  # bytes per second; 0: none
 
     @property
-    def is_paced(self) -> bool:
-        return self.when == PACED or self.rate > 0
+    def is_at_once(self) -> bool:
+        """Whether results leave as soon as they are written."""
+        return not (self.policy.is_late or self.policy.is_paced)
+
+    @property
+    def needs_forecast(self) -> bool:
+        """Whether planning finds the rate."""
+        return self.policy.is_paced and not self.rate
 
     def __str__(self) -> str:
-        return f"{self.rate} bytes/s" if self.rate else self.when
+        return f"{self.rate} bytes/s" if self.rate else self.policy.name
 
 
 def _limit(entry: Entry) -> float:
@@ -111,8 +129,8 @@ class TierDrain:
 
 def read_rule(text: str) -> DrainRule:
     """The rule in ``text``. Raises UsageError."""
-    if text in (OFF, NOW, PACED):
-        return DrainRule(text)
+    if text in _POLICIES:
+        return DrainRule(_POLICIES[text])
     size, per, unit = text.partition("/")
     if not per or unit.strip() != "s":
         raise UsageError(f"{text!r} is not one of {WOULD_DO}")
@@ -122,14 +140,14 @@ def read_rule(text: str) -> DrainRule:
         raise UsageError(f"{error}; a rate is such as 32MiB/s") from error
     if rate <= 0:
         raise UsageError(f"{text!r}: a rate is above zero")
-    return DrainRule("", rate)
+    return DrainRule(PACED, rate)
 
 
 def read_drain(entry: Entry) -> TierDrain:
     """The key ``drain`` of a tier. Raises CatalogError."""
     if not isinstance(entry.data, dict):
         # YAML 1.1 reads `off` as false.
-        rule = OFF if entry.data is False else str(entry.data)
+        rule = OFF.name if entry.data is False else str(entry.data)
         try:
             return TierDrain(read_rule(rule))
         except UsageError as error:

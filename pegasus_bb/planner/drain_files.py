@@ -14,7 +14,7 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import abbreviate, format_size
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.tier_choice import rule_of
-from pegasus_bb.model.drain_policies import NOW, DrainRule
+from pegasus_bb.model.drain_policies import DrainRule
 from pegasus_bb.model.modes import RunMode
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.planner.drain_plan import DrainForecast, DrainPlan, StageOutFlow
@@ -35,9 +35,9 @@ def plan_drain(given: PlanningInput, decision: PlacementDecision) -> DrainPlan |
     placement = decision.placement
     settings = given.settings
     rule = rule_of(settings, placement.tier)
-    if rule.when == NOW:
+    if rule.is_at_once:
         return None
-    if not rule.is_paced:
+    if not rule.policy.is_paced:
         return DrainPlan(rule)
     _check_can_be_paced(placement, settings.mode, rule)
     declared = placement.tier.drain

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pegasus_bb.model.dag.joblists import Entries
 from pegasus_bb.model.dag.roles import Role, of_role
-from pegasus_bb.model.drain_policies import OFF, DrainRule, DrainTarget
+from pegasus_bb.model.drain_policies import DrainRule, DrainTarget
 
 if TYPE_CHECKING:
     from pegasus_bb.forecast.drain_windows import Window
@@ -70,7 +70,7 @@ class DrainPlan:
     @property
     def is_late(self) -> bool:
         """Whether results wait until the last job has computed."""
-        return self.rule.when == OFF
+        return self.rule.policy.is_late
 
     def to_json(
         self, run: str, nodes: Iterable[str], entries: Callable[[str], Entries]

@@ -12,7 +12,6 @@ from pegasus_bb.decide.sizing import wanted_capacity
 from pegasus_bb.decide.tier_choice import rule_of
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.dag.blahp import CONDOR
-from pegasus_bb.model.drain_policies import OFF, PACED
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.settings import AUTO, PREFIX, Settings
 from pegasus_bb.model.tiers import KEY, SUBMIT_DIR, Tier
@@ -111,13 +110,12 @@ def _draining(catalogs: Catalogs, settings: Settings, tier: Tier) -> Iterator[st
     """Lines if results do not leave at once."""
     rule = rule_of(settings, tier)
     origin = _origin(catalogs, "drain") or f"tier {tier.name} in {_tier_file(catalogs)}"
-    how = {OFF: "when the last job has computed", PACED: "paced"}
     if rule.rate:
         yield f"draining: at most {format_size(rule.rate)}/s ({origin})"
-    elif rule.when in how:
-        yield f"draining: {how[rule.when]} ({origin})"
+    elif rule.policy.about:
+        yield f"draining: {rule.policy.about} ({origin})"
     service = tier.settings.get("service")
-    if rule.is_paced and service:
+    if rule.policy.is_paced and service:
         yield f"draining: staging service {service} keeps the pace"
 
 

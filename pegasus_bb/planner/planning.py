@@ -12,7 +12,6 @@ from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.place_files import decide
 from pegasus_bb.decide.tier_choice import rule_of
 from pegasus_bb.model.catalogs import SPEEDS
-from pegasus_bb.model.drain_policies import NOW
 from pegasus_bb.planner.existing_submit_dir import check_existing
 from pegasus_bb.planner.local_files import check_local_files, missing_tools
 from pegasus_bb.planner.options import PlanOptions
@@ -131,7 +130,7 @@ def _plan_drain(
 ) -> DrainPlan | None:
     if decision is None:
         return None
-    if rule_of(given.settings, decision.placement.tier).when == NOW:
+    if rule_of(given.settings, decision.placement.tier).is_at_once:
         return None
     from pegasus_bb.planner.drain_files import plan_drain  # most results leave at once
 

@@ -8,7 +8,7 @@ import pytest
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.document import load
-from pegasus_bb.model.drain_policies import DrainRule, TierDrain, read_drain
+from pegasus_bb.model.drain_policies import PACED, DrainRule, TierDrain, read_drain
 
 MIB = 1 << 20
 
@@ -23,7 +23,7 @@ def test_all_of_a_target(tmp_path: Path) -> None:
     curve = "{a: 0.693, b: 0.163, n_ost: 4, stripe: 1MB, positioning: 5.5ms}"
     text = f"{{target: scratch, limit: 20GB/s, registry: /lus/x, curve: {curve}}}"
     found = drain(tmp_path, text)
-    assert found.rule == DrainRule("paced")
+    assert found.rule == DrainRule(PACED)
     assert found.target is not None
     assert found.target.to_json() == {
         "name": "scratch",

@@ -8,7 +8,7 @@ import pytest
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.units import GIB
-from pegasus_bb.model.drain_policies import DrainRule
+from pegasus_bb.model.drain_policies import PACED, DrainRule
 from pegasus_bb.model.modes import PERSISTENT
 from pegasus_bb.model.settings import (
     AUTO,
@@ -60,7 +60,7 @@ def test_every_setting() -> None:
         ),
         "fallback": ("pfs", "pfs"),
         "guard": ("digest", "digest"),
-        "drain": ("32MiB/s", DrainRule("", 32 << 20)),
+        "drain": ("32MiB/s", DrainRule(PACED, 32 << 20)),
         "drain_slack": ("5", 5),
     }
     found = read(**{key.replace("_", "."): text for key, (text, _) in said.items()})

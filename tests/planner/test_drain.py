@@ -9,14 +9,20 @@ import pytest
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.decide.tier_choice import rule_of
-from pegasus_bb.model.drain_policies import DrainRule, DrainTarget, TierDrain
+from pegasus_bb.model.drain_policies import (
+    NOW,
+    PACED,
+    DrainRule,
+    DrainTarget,
+    TierDrain,
+)
 from pegasus_bb.model.modes import HYBRID
 from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.drain_files import plan_drain
 from pegasus_bb.planner.drain_plan import DrainForecast, DrainPlan, StageOutFlow
 
-RATE = Settings(mode=HYBRID, drain=DrainRule("", 1 << 20))
+RATE = Settings(mode=HYBRID, drain=DrainRule(PACED, 1 << 20))
 
 
 def drain(runner: Any, settings: Settings) -> DrainPlan | None:
@@ -35,10 +41,10 @@ def test_what_the_batch_system_stages_out_is_refused_by_name(
 
 def test_the_users_rule_takes_precedence_over_the_tiers() -> None:
     target = DrainTarget("pfs", 1.0)
-    tier = Tier("cori", "bb", "directory", drain=TierDrain(DrainRule("paced"), target))
-    assert rule_of(Settings(), tier).when == "paced"
-    assert rule_of(Settings(drain=DrainRule("now")), tier).when == "now"
-    assert rule_of(Settings(), replace(tier, drain=None)).when == "now"
+    tier = Tier("cori", "bb", "directory", drain=TierDrain(DrainRule(PACED), target))
+    assert rule_of(Settings(), tier).policy == PACED
+    assert rule_of(Settings(drain=DrainRule(NOW)), tier).policy == NOW
+    assert rule_of(Settings(), replace(tier, drain=None)).policy == NOW
 
 
 def test_peaks_add_up_what_leaves_at_the_same_time() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from pegasus_bb.core.errors import NotSealed
 from pegasus_bb.model.dag.roles import Role, role_of
-from pegasus_bb.model.drain_policies import DrainRule
+from pegasus_bb.model.drain_policies import read_rule
 from pegasus_bb.planner.drain_plan import DrainPlan
 from pegasus_bb.planner.seal.sealing import with_late_results
 from tests.planner.conftest import new_job
@@ -19,7 +19,7 @@ from tests.planner.orders import any_order, workflows
 from tests.planner.test_cleanup_order import QUIET, any_runner, with_jobs
 
 __all__ = ["any_runner"]
-OFF = DrainPlan(DrainRule("off"))
+OFF = DrainPlan(read_rule("off"))
 
 
 def starts_of(runner: Any, seed: int) -> list[Role]:

@@ -18,6 +18,7 @@ from pegasus_bb.planner.rewrite.job_directives import directives_of, linked_sour
 from pegasus_bb.planner.rewrite.lifecycle import JobFiles, links, pools_of_jobs
 from pegasus_bb.planner.rewrite.site_directives import directive_files
 from pegasus_bb.planner.run_plan import RunPlan
+from pegasus_bb.planner.seal.lives import PHASES
 from pegasus_bb.planner.seal.sealing import ExecutableWorkflow
 from pegasus_bb.runtime.bbdir import NODES, VERSION
 
@@ -64,7 +65,7 @@ def run_files(
         windows = drain.to_json(run.uuid, planned.dag.nodes, planned.entries)
         yield "drain.json", as_json(windows)
     if planned.phases is not None:
-        from pegasus_bb.planner.seal.phases import PHASES, phases_json
+        from pegasus_bb.planner.seal.phases import phases_json
 
         yield PHASES, as_json(phases_json(planned.phases))
     if request is None or run.rewriting is None:

@@ -158,9 +158,8 @@ def _bb_folder(path: Path) -> None:
 
 
 def _phases(path: Path) -> None:
-    phases = read_phases(str(path))
-    if phases is not None:
-        check_phases(Dag({name: Node(name, f"{name}.sub") for name in "abc"}), phases)
+    dag = Dag({name: Node(name, f"{name}.sub") for name in "abc"})
+    check_phases(dag, read_phases(str(path)))
 
 
 def _submit_directory(path: Path) -> None:

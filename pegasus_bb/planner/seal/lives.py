@@ -13,6 +13,8 @@ from pegasus_bb.model.dag.joblists import Entries, path_of
 from pegasus_bb.model.dag.nodes import Dag
 from pegasus_bb.model.dag.roles import CLEANUPS, TRANSFERS, Role, of_role, role_of
 
+PHASES = "phases.json"  # in bb/, of a DAG that is cut into phases
+
 
 @dataclass(frozen=True)
 class Lives:

@@ -9,7 +9,6 @@ nodes.
 
 from __future__ import annotations
 
-import os
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
@@ -121,7 +120,6 @@ def _first_of_phase(
     return first
 
 
-PHASES = "phases.json"
 # ArithmeticError: json parses Infinity as a number.
 _DAMAGED = (
     OSError,
@@ -146,10 +144,8 @@ def phases_json(phases: SealedPhases) -> dict[str, Any]:
     }
 
 
-def read_phases(file: str) -> SealedPhases | None:
-    """None if the run has no phases. Raises CatalogError if the file is damaged."""
-    if not os.path.lexists(file):
-        return None
+def read_phases(file: str) -> SealedPhases:
+    """Raises CatalogError if ``file`` is damaged."""
     try:
         data = read_json(file)
         sizes = {str(lfn): int(size) for lfn, size in data["sizes"].items()}

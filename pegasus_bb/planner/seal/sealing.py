@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from pegasus_bb.core.errors import NotSealed
-from pegasus_bb.decide.liveness import sizes
 from pegasus_bb.model.dag.joblists import Entries
 from pegasus_bb.model.dag.nodes import Dag, Script
 from pegasus_bb.model.dag.roles import RESERVATION, Role, of_role, role_of
@@ -108,6 +107,7 @@ def _in_phases(
         return view, None
     if len(view.gated) != 1:
         return view, None  # ``seal`` refuses this DAG
+    from pegasus_bb.decide.liveness import sizes  # a run checks phases, makes none
     from pegasus_bb.planner.seal.phases import in_phases
 
     made: dict[str, list[str]] = {}

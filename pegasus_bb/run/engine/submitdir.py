@@ -14,6 +14,7 @@ from typing import Any
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import ENGINE_LOCK
 from pegasus_bb.core.similar_path import similar_path
+from pegasus_bb.model.document import parse
 
 # how far submit directories below a folder are looked for
 _LEVELS = 4
@@ -53,11 +54,9 @@ class SubmitDir:
         file = self.path / "braindump.yml"
         if not file.is_file():
             return {}
-        import yaml
-
         try:
-            data = yaml.safe_load(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError, yaml.YAMLError) as error:
+            data = parse(file.read_text(encoding="utf-8"), file)
+        except (OSError, ValueError) as error:
             raise UsageError(f"{file}: cannot be read ({error})") from error
         return data if isinstance(data, dict) else {}
 

@@ -231,6 +231,7 @@ def test_a_run_that_ends_well_loads_nothing_that_tells_of_failures(
     engine, planner = "pegasus_bb.run.engine", "pegasus_bb.planner"
     assert f"{engine}.scheduler" in loaded
     assert not loaded & {f"{engine}.failure_messages", f"{engine}.causes", "yaml"}
+    assert not loaded & {"pegasus_bb.model.run", "pegasus_bb.report.run_notes"}
     assert not loaded & {f"{planner}.run_plan", "pegasus_bb.model.catalogs"}
     assert not any(name.startswith("pegasus_bb.decide") for name in loaded)
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.report.run_notes import count_job_reservations, jobs_on_pfs
-from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.bbdir import ELSEWHERE, BBDir
 from pegasus_bb.runtime.storage_decision import on_the_pfs
 
 _SHOWN = 8  # jobs; `pegasus-bb status --json` has all
@@ -29,6 +28,13 @@ def pfs_lines(submit_dir: Path) -> Iterator[str]:
     if fallback is not None:
         because = " ".join(str(fallback["because"]).split())
         yield f"ON THE PFS, NOT ON A BURST BUFFER (fallback): {because}"
+    if (submit_dir / "bb" / ELSEWHERE).is_dir():  # few runs; the rest is slow to load
+        yield from _jobs_on_pfs(submit_dir)
+
+
+def _jobs_on_pfs(submit_dir: Path) -> Iterator[str]:
+    from pegasus_bb.report.run_notes import count_job_reservations, jobs_on_pfs
+
     jobs, _ = jobs_on_pfs(submit_dir)
     if jobs:
         many = f"{len(jobs)} of {count_job_reservations(submit_dir)} jobs"

@@ -134,6 +134,20 @@ def a_workflow_in_a_workflow(home: Home) -> None:
     assert set(found) == {"d.dat", "e.dat", "i.dat", "j.dat"}
 
 
+def a_workflow_of_workflows_alone(home: Home) -> None:
+    """No job of the outer one would bring a folder and the gate."""
+    runner = with_inner_workflow(home, "alone")
+    outer = runner.document("workflow.yml")
+    jobs = [job for job in outer["jobs"] if job["id"] != "SUB"]
+    runner.save("inner.yml", {**outer, "name": "inner", "jobs": jobs})
+    (sub,) = (job for job in outer["jobs"] if job["id"] == "SUB")
+    sub["uses"] = [{"lfn": lfn, "type": "input"} for lfn in ("inner.yml", "in.txt")]
+    runner.save("workflow.yml", {**outer, "jobs": [sub], "jobDependencies": []})
+    runner.planned("bb", *PERSISTENT, "--bb-capacity", "64MiB")
+    runner.run_well("bb")
+    assert runner.content("bb") == expected()
+
+
 def an_inner_workflow_that_fails(home: Home) -> None:
     """`run` names the inner node that failed, with its words."""
     runner = with_inner_workflow(home, "inner-fails")
@@ -212,6 +226,7 @@ STORIES = (
     clusters_of_a_label,
     clusters_with_a_reservation_each,
     a_workflow_in_a_workflow,
+    a_workflow_of_workflows_alone,
     an_inner_workflow_that_fails,
     ranks_under_srun,
     a_hooked_pegasus_plan_that_submits,

@@ -113,3 +113,22 @@ def test_a_container_of_its_own_catalog_is_refused(user: User) -> None:
         data["containers"] = [box]
     done = plan(user, "--conf", CONF)
     assert "the outer workflow's catalog only" in " ".join(done.stderr.split())
+
+
+def test_where_no_other_job_runs_one_that_does_nothing_brings_the_folder_and_the_gate(
+    user: User,
+) -> None:
+    """pegasus-plan makes no folder on a site without jobs."""
+    with user.edited("sites.yml") as data:
+        (cori,) = (site for site in data["sites"] if site["name"] == "cori")
+        cori.update({"arch": "x86_64", "os.type": "linux"})
+    with user.edited("workflow.yml") as data:
+        data.update(jobs=[], jobDependencies=[])
+    done = plan(user)
+    assert done.returncode == 0, done.stderr
+    jobs = {job.get("name"): job for job in user.read("planned/workflow.yml")["jobs"]}
+    assert jobs["bb_ready"]["profiles"] == {"selector": {"execution.site": "cori"}}
+    programs = user.read("planned/transformations.yml")["transformations"]
+    (ready,) = (p["sites"] for p in programs if p["name"] == "bb_ready")
+    on_cori = {"name": "cori", "pfn": "/bin/true", "type": "installed"}
+    assert ready == [{**on_cori, "arch": "x86_64", "os.type": "linux"}]

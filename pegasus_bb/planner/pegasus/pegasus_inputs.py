@@ -19,6 +19,14 @@ from pegasus_bb.model.default_sites import LOCAL, directory_entry
 from pegasus_bb.model.document import Data, Document, plain
 from pegasus_bb.model.settings import Properties
 from pegasus_bb.model.transformations import MAPPER, OS
+from pegasus_bb.planner.rewrite.lifecycle import (
+    DELETE,
+    SETUP,
+    free_ids,
+    installed,
+    job_of_ours,
+    with_programs,
+)
 from pegasus_bb.planner.rewrite.pass_input import (
     Inputs,
     Keys,
@@ -30,6 +38,7 @@ from pegasus_bb.planner.run_plan import RunPlan
 
 PROPERTIES = "pegasus.properties"
 WORKFLOW = "workflow.yml"
+READY = "bb_ready"
 _WORKER_PACKAGE = "pegasus.transfer.worker.package"
 _NAMESPACE = "pegasus"
 _HOME = "env.PEGASUS_HOME"
@@ -60,6 +69,8 @@ def for_pegasus(inputs: Inputs, run: RunPlan, folder: Path) -> Inputs:
         sites=with_values(inputs.sites, _local_scratch(inputs, folder)),
         workflow=inputs.workflow.with_data(_with_uses(workflow)),
     )
+    if all(map(_is_added_or_inner, workflow["jobs"])):
+        inputs = _with_job_on_site(inputs, site)
     if run.transfers_here:
         return inputs
     replicas = inputs.replicas
@@ -68,6 +79,25 @@ def for_pegasus(inputs: Inputs, run: RunPlan, folder: Path) -> Inputs:
         inputs,
         replicas=replicas.with_data(replicas_by_path(replicas.data)),
         transformations=programs.with_data(programs_on_site(programs.data, site)),
+    )
+
+
+def _is_added_or_inner(job: Data) -> bool:
+    return job["type"] != "job" or job.get("name") in (SETUP, DELETE)
+
+
+def _with_job_on_site(inputs: Inputs, site: str) -> Inputs:
+    """``inputs`` of a workflow that has sub-workflows alone, with a job on ``site``
+    that does nothing: pegasus-plan makes no folder where no job runs, and the gate
+    stands before that folder."""
+    data = inputs.workflow.data
+    ident, _ = free_ids(data["jobs"])
+    jobs = [*data["jobs"], job_of_ours(READY, ident, site)]
+    program = installed(READY, "/bin/true", inputs.sites, site)
+    return replace(
+        inputs,
+        workflow=inputs.workflow.with_data({**data, "jobs": jobs}),
+        transformations=with_programs(inputs.transformations, [program]),
     )
 
 

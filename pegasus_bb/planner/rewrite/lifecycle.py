@@ -28,17 +28,16 @@ DELETE = "bb_delete"
 def add_lifecycle_jobs(inputs: Inputs, plan: Target) -> Inputs:
     """Raises CatalogError if one of the names is taken."""
     _check_names(inputs)
-    setup, delete = _free_ids(inputs.workflow.data["jobs"])
-    system = _system_of_local(inputs.sites)
+    setup, delete = free_ids(inputs.workflow.data["jobs"])
     programs = [
-        _transformation(SETUP, str(plan.bin / "setup"), system),
-        _transformation(DELETE, str(plan.bin / "delete"), system),
+        installed(SETUP, str(plan.bin / "setup"), inputs.sites, LOCAL),
+        installed(DELETE, str(plan.bin / "delete"), inputs.sites, LOCAL),
     ]
     return Inputs(
         workflow=inputs.workflow.with_data(_workflow(inputs, setup, delete)),
         sites=inputs.sites,
         replicas=inputs.replicas,
-        transformations=_with_programs(inputs.transformations, programs),
+        transformations=with_programs(inputs.transformations, programs),
         properties=inputs.properties,
     )
 
@@ -59,7 +58,8 @@ def _check_names(inputs: Inputs) -> None:
                 )
 
 
-def _free_ids(jobs: list[Data]) -> tuple[str, str]:
+def free_ids(jobs: list[Data]) -> tuple[str, str]:
+    """Two ids that none of ``jobs`` has."""
     taken = {str(job["id"]) for job in jobs}
     free = (f"BB{n:07d}" for n in count(1) if f"BB{n:07d}" not in taken)
     return next(free), next(free)
@@ -67,33 +67,33 @@ def _free_ids(jobs: list[Data]) -> tuple[str, str]:
 
 def _workflow(inputs: Inputs, setup: str, delete: str) -> Data:
     data = inputs.workflow.data
-    return {**data, "jobs": [*data["jobs"], _job(SETUP, setup), _job(DELETE, delete)]}
+    ours = job_of_ours(SETUP, setup, LOCAL), job_of_ours(DELETE, delete, LOCAL)
+    return {**data, "jobs": [*data["jobs"], *ours]}
 
 
-def _job(name: str, ident: str) -> Data:
+def job_of_ours(name: str, ident: str, site: str) -> Data:
+    """A job on ``site`` without arguments and files."""
     return {
         "type": "job",
         "name": name,
         "id": ident,
         "arguments": [],
         "uses": [],
-        "profiles": {"selector": {"execution.site": "local"}},
+        "profiles": {"selector": {"execution.site": site}},
     }
 
 
-def _system_of_local(sites: Document) -> Data:
-    """What the catalog says of the system of site local: pegasus-plan runs there only
-    programs of just that system."""
-    known = (site for site in sites.data["sites"] if site["name"] == LOCAL)
-    return {key: site[key] for site in known for key in ("arch", *OS) if key in site}
+def installed(name: str, pfn: str, sites: Document, site: str) -> Data:
+    """The entry of a program on ``site``, with what the catalog says of its system:
+    pegasus-plan runs there only programs of just that system."""
+    known = (entry for entry in sites.data["sites"] if entry["name"] == site)
+    system = {k: entry[k] for entry in known for k in ("arch", *OS) if k in entry}
+    place = {"name": site, "pfn": pfn, "type": "installed", **system}
+    return {"name": name, "sites": [place]}
 
 
-def _transformation(name: str, pfn: str, system: Data) -> Data:
-    site = {"name": LOCAL, "pfn": pfn, "type": "installed", **system}
-    return {"name": name, "sites": [site]}
-
-
-def _with_programs(document: Document, programs: list[Data]) -> Document:
+def with_programs(document: Document, programs: list[Data]) -> Document:
+    """The transformation catalog ``document`` with ``programs`` at its end."""
     known: list[Any] = document.data.get("transformations") or []
     return document.with_data({**document.data, "transformations": [*known, *programs]})
 

@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 # compat: a path instead of a finder, which each start of Python would load anew. Most
 # modules of what is installed are never used: Python compiles the others at first use.
-INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile \
-	--config-settings editable_mode=compat
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
+# Else pip would install setuptools anew for each of the three.
+EDITABLE := PYTHONWARNINGS=ignore $(INSTALL) --no-build-isolation --config-settings editable_mode=compat
 .DEFAULT_GOAL := help
 # The tests start thousands of Pythons: each would compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -21,13 +22,18 @@ $(BIN)/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "pegasus_bb needs Python 3.10 or newer; $(PYTHON) is older. Say make PYTHON=/path/to/python3.11" >&2; exit 2; }
 	@$(PYTHON) -m venv $(VENV) || { echo "$(PYTHON) cannot make a virtual environment: install python3-venv" >&2; exit 2; }
 
-$(VENV)/.installed: $(PARTS) | $(BIN)/pip
-	$(INSTALL) -e '.[examples,pages]' -e lab
+# The pip that comes with Python 3.11 takes twice as long to choose what to install.
+$(VENV)/.pip: | $(BIN)/pip
+	$(INSTALL) --upgrade pip 'setuptools>=77'
+	@touch $@
+
+$(VENV)/.installed: $(PARTS) | $(VENV)/.pip
+	$(EDITABLE) -e '.[examples,pages]' -e lab
 	@touch $@
 
 # One call of pip for all; what it has installed is more than setup wants.
-$(VENV)/.tools: $(PARTS) testbed/pyproject.toml | $(BIN)/pip
-	$(INSTALL) -e '.[examples,pages,test,lint,docs]' -e lab -e testbed
+$(VENV)/.tools: $(PARTS) testbed/pyproject.toml | $(VENV)/.pip
+	$(EDITABLE) -e '.[examples,pages,test,lint,docs]' -e lab -e testbed
 	@touch $(VENV)/.installed $@
 
 setup: $(VENV)/.installed  ## make .venv with pegasus-bb and what the examples need

@@ -21,7 +21,7 @@ from typing import Any, NoReturn, cast
 
 from pegasus_bb.cli import COMMANDS, main
 from pegasus_bb.core import process
-from pegasus_bb.runtime import install
+from pegasus_bb.runtime import install, proc
 
 PATIENCE = 240.0  # seconds
 _LARGEST = 1 << 20  # bytes of a request
@@ -35,7 +35,8 @@ _LATE = (
     "pegasus_bb.runtime.backends.folder_tier",
     "pegasus_bb_testbed.datawarp.program",
 )
-_start, _execve = process.start, os.execve
+_COMMAND = [sys.executable, "-m", "pegasus_bb"]
+_start, _execve, _spawn = process.start, os.execve, proc.RunningProgram._spawn
 make_archive = install.make_archive  # the real one
 _replaced: list[Any] = []  # streams of the parent: dropped, they would be flushed
 
@@ -110,20 +111,43 @@ def pegasus_bb(
 
 
 def program(argv: list[str], cwd: Path, environ: Mapping[str, str]) -> int:
-    """Be a program of ``bb/bin``; one that replaces it needs no start either."""
-
-    def execve(path: str, argv: list[str], env: Mapping[str, str]) -> NoReturn:
-        if not is_ours(path):
-            _execve(path, argv, env)
-        become(lambda: program(argv, Path.cwd(), env), (0, 1, 2))
-
-    os.execve = execve  # type: ignore[assignment]
+    """Be a program of ``bb/bin``; what it starts of ours, or becomes, is forked too."""
+    os.execve = _become_program  # type: ignore[assignment]
+    proc.RunningProgram._spawn = _spawn_program  # type: ignore[assignment,method-assign]
+    proc.group_is_guarded = False
     atexit._clear()  # those of the engine: a fork of a cluster would run them
     os.closerange(3, 1024)
     os.chdir(cwd)
     _have_environ(environ)
     sys.argv = argv
     return cast(int, _PROGRAMS[Path(argv[0]).name].main())
+
+
+def _become_program(path: str, argv: list[str], env: Mapping[str, str]) -> NoReturn:
+    """As os.execve."""
+    if not _is_forked(path, argv):
+        _execve(path, argv, env)
+    for ignored in proc.IGNORED:  # as Python starts
+        signal.signal(ignored, signal.SIG_IGN)
+    if argv[:3] == _COMMAND:
+        become(lambda: pegasus_bb(argv[3:], Path.cwd(), env, False), (0, 1, 2))
+    become(lambda: program(argv, Path.cwd(), env), (0, 1, 2))
+
+
+def _spawn_program(
+    running: proc.RunningProgram,
+    path: str,
+    argv: list[str],
+    environ: Mapping[str, str],
+    streams: Sequence[int],
+) -> int:
+    """As RunningProgram._spawn, which starts what is not ours."""
+    start = proc.RunningProgram._start if _is_forked(path, argv) else _spawn
+    return start(running, path, argv, environ, streams)
+
+
+def _is_forked(path: str, argv: list[str]) -> bool:
+    return argv[:3] == _COMMAND or is_ours(path)
 
 
 def is_ours(path: str) -> bool:

@@ -124,9 +124,10 @@ def _start(
 
 
 class _RunningTask(RunningProgram):
-    _may_spawn = False
     """A task; one of our own programs is forked, in place of a new Python. A signal
     that ends it is noted in ``stopped``."""
+
+    _may_spawn = False
 
     def __init__(
         self,

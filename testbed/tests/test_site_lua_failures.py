@@ -8,7 +8,6 @@ made anew with:
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -23,6 +22,7 @@ from pegasus_bb_testbed.namespace import call
 from testbed.tests.failing_site import HOOKS, FailingSite
 from testbed.tests.lua_site import ON_LUA
 from testbed.tests.slurm_site import POOL
+from tests.support.golden import matches_golden
 from tests.support.waiting import until
 
 pytestmark = [pytest.mark.site, ON_LUA]
@@ -222,8 +222,4 @@ def told(home: Home) -> Iterator[dict[str, str]]:
 def test_slurm_does_what_it_did_when_this_was_recorded(
     told: dict[str, str], row: str
 ) -> None:
-    file = RECORDED / f"{row}.txt"
-    if os.environ.get("REFRESH_GOLDEN"):
-        RECORDED.mkdir(exist_ok=True)
-        file.write_text(told[row])
-    assert told[row] == file.read_text()
+    matches_golden(told[row], RECORDED / f"{row}.txt")

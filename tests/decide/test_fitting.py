@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.decide.decision import Ending, MovedFiles
 from pegasus_bb.model.placement import PlannedPhases
 from tests.decide.test_liveness import chain
+from tests.support.golden import matches_golden
 from tests.support.user_files import User, said, use
 
 
@@ -125,13 +125,10 @@ def here(long: User, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("case", ["phases", "moved", "moved-without-clean-up"])
 def test_explain_shows_phases_and_moved_files(case: str) -> None:
-    """After a deliberate change: REFRESH_GOLDEN=1 python -m pytest tests/decide"""
     capacity = {"phases": 120, "moved": 52, "moved-without-clean-up": 110}[case]
     words = ["--output-dir", "out", "--bb-capacity", str(capacity)]
     words += ["--cleanup", "leaf"] if case == "moved-without-clean-up" else []
     result = CliRunner().invoke(command, words)
     assert result.exit_code == 0, result.output
-    file = Path(__file__).parent / "golden" / f"explain-{case}.txt"
-    if os.environ.get("REFRESH_GOLDEN"):
-        file.write_text(result.stdout)
-    assert result.stdout == file.read_text()
+    golden = Path(__file__).parent / "golden"
+    matches_golden(result.stdout, golden / f"explain-{case}.txt")

@@ -45,4 +45,4 @@ def test_the_page_lists_what_a_result_has(kind: type) -> None:
     listed = {name.strip() for name in names.split(",")}
     public = {name for name in vars(kind) if not name.startswith("_")}
     public |= {field.name for field in fields(kind)}
-    assert listed == public
+    assert listed == public, f"in {PAGE.name}, let the table list what differs here"

@@ -6,7 +6,6 @@ After a deliberate change:
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,9 @@ import pytest
 from pegasus_bb.model.dag.writer import write_dag
 from pegasus_bb.planner.builtin.write import files_of, top_files
 from pegasus_bb.planner.runfiles import node_files, run_files
+from tests.support.golden import REFRESHED, matches_golden
 
 GOLDEN = Path(__file__).parent / "golden"
-REFRESH = bool(os.environ.get("REFRESH_GOLDEN"))
 
 
 def planned_files(runner: Any, tmp_path: Path) -> dict[str, bytes]:
@@ -56,13 +55,10 @@ def test_what_mode_hybrid_adds_to_mode_persistent(runner: Any, tmp_path: Path) -
 
 
 def compare(files: dict[str, bytes], root: Path) -> None:
-    if REFRESH:
+    if REFRESHED:
         for old in [p for p in root.rglob("*") if p.is_file()]:
             old.unlink()
-        for path, content in files.items():
-            (root / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / path).write_bytes(content)
-    golden = {str(p.relative_to(root)): p for p in root.rglob("*") if p.is_file()}
-    assert sorted(files) == sorted(golden)
     for path, content in files.items():
-        assert content.decode() == golden[path].read_text(), path
+        matches_golden(content.decode(), root / path)
+    golden = [str(p.relative_to(root)) for p in root.rglob("*") if p.is_file()]
+    assert sorted(golden) == sorted(files), "some are made no more: REFRESH_GOLDEN=1"

@@ -22,7 +22,7 @@ ALL = 2 * (SGT + HEADER)
 
 @pytest.fixture(scope="module")
 def runs() -> dict[str, Run]:
-    return {side: read_run(LOGGED / side) for side in ("pfs", "bb", "forked")}
+    return {side: read_run(LOGGED / side) for side in ("pfs", "bb")}
 
 
 @pytest.mark.parametrize("side", ["pfs", "bb"])

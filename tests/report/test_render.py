@@ -1,8 +1,7 @@
-"""The tables, as a reader sees them. Refresh: PEGASUS_BB_GOLDEN=write pytest."""
+"""The tables, as a reader sees them."""
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from pegasus_bb.report.render import render_text
 from pegasus_bb.report.report_document import Comparison
 from pegasus_bb.report.run_folder import read_run
 from tests.report.sample_runs import LOGGED, a_run, a_task
+from tests.support.golden import matches_golden
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -57,19 +57,13 @@ def bb() -> Run:
     )
 
 
-def matches(text: str, name: str) -> None:
-    path = GOLDEN / name
-    if os.environ.get("PEGASUS_BB_GOLDEN") == "write":
-        path.write_text(text, encoding="utf-8")
-    assert text == path.read_text(encoding="utf-8")
-
-
 def plain(text: str) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
 def test_one_run_of_each_side(pfs: Run, bb: Run) -> None:
-    matches(render_text(compare([pfs], [bb])), "one_run_each.txt")
+    text = render_text(compare([pfs], [bb]))
+    matches_golden(text, GOLDEN / "one_run_each.txt")
 
 
 def test_repetitions_with_their_errors(pfs: Run, bb: Run) -> None:
@@ -82,7 +76,7 @@ def test_repetitions_with_their_errors(pfs: Run, bb: Run) -> None:
         span=13.0,
     )
     text = render_text(compare([pfs, again], [bb, bb]))
-    matches(text, "repetitions.txt")
+    matches_golden(text, GOLDEN / "repetitions.txt")
 
 
 def numbers(text: str) -> set[str]:

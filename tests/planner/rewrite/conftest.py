@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,6 +19,7 @@ from pegasus_bb.model.reservation import Request
 from pegasus_bb.model.settings import Settings, read_properties
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
+from tests.support.golden import matches_golden
 
 HERE = Path(__file__).parent
 
@@ -33,10 +33,7 @@ def golden() -> Golden:
     """Compare a text with golden/<name>, or write it there if asked to."""
 
     def compare(name: str, text: str) -> None:
-        file = HERE / "golden" / name
-        if os.environ.get("REFRESH_GOLDEN"):
-            file.write_text(text)
-        assert text == file.read_text(), f"see {file}; REFRESH_GOLDEN=1 takes it over"
+        matches_golden(text, HERE / "golden" / name)
 
     return compare
 

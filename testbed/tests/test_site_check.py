@@ -12,6 +12,7 @@ from pegasus_bb_testbed.home import Home
 
 from testbed.tests.slurm_site import SlurmSite
 from testbed.tests.workflow_runner import PLANNERS, WorkflowRunner
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.site]
 SITE = ("--sites", "cluster", "--output-sites", "local")
@@ -60,11 +61,17 @@ def buffers_configured(submit_host: SlurmSite, old: str, new: str) -> Iterator[N
     assert old in text
     file.write_text(text.replace(old, new))
     try:
-        assert submit_host.run("root", "scontrol", "reconfigure").status == 0
+        reconfigured(submit_host)
         yield
     finally:
         file.write_text(text)
-        assert submit_host.run("root", "scontrol", "reconfigure").status == 0
+        reconfigured(submit_host)
+
+
+def reconfigured(submit_host: SlurmSite) -> None:
+    """Have Slurm read its files anew, and wait until it has asked for its pools."""
+    assert submit_host.run("root", "scontrol", "reconfigure").status == 0
+    until(lambda: "Pool" in submit_host.run("root", "scontrol", "show", "burst").out)
 
 
 @pytest.mark.parametrize("planner", PLANNERS)

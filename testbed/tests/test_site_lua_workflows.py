@@ -153,6 +153,7 @@ class Stories:
             for each in self.others:
                 each.begin()
         until(lambda: self.copying(way, "pending", "running") == self.names, 400)
+        until(lambda: self.slurm.busy_cpus() == 0)  # a job that cleans up may run yet
         self.slurm.control("resume")
         until(lambda: self.copying(way, "running") == self.names)
         with sampled(self.slurm) as samples:

@@ -115,12 +115,12 @@ def test_a_hundred_thousand_tasks_wait_are_seen_and_end(
     """Their answers are longer than any request may be."""
     daemon.control().ask("pause")
     task = {"kind": "remove", "source": f"file://{daemon.folder}/absent"}
-    before = len(client.status())  # of other tests with this service
     numbers = [n for _ in range(10) for n in client.submit([task] * 10_000)]
     with daemon.connect() as other:
         asking = threading.Thread(target=lambda: other.status(eta=True))
         asking.start()
-        assert len(client.status(eta=True)) == before + 100_000
+        seen = {task["id"] for task in client.status(eta=True)}
+        assert seen >= set(numbers)  # and some of other tests, until they are too old
         asking.join()
     assert client.cancel(numbers) == 100_000
     assert {task["state"] for task in client.wait(numbers)} == {"cancelled"}

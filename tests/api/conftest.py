@@ -1,3 +1,3 @@
-from tests.decide.conftest import user
+from tests.decide.conftest import chain, user
 
-__all__ = ["user"]
+__all__ = ["chain", "user"]

@@ -21,7 +21,6 @@ from tests.support.page_html import Balanced, without_scripts
 
 SHORT = replace(MIX, campaign=24 * HOUR, source=Source("mix.yml"))
 SWEEPS: Mapping[str, Sequence[Any]] = {
-    "capacity": (1e12, 9e12),
     "parity": (0.0, 0.2),
     "placement": PLACEMENTS,
 }

@@ -78,8 +78,7 @@ def inner_run(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("mode", "data"),
-    [("off", "condorio"), ("persistent", "sharedfs"), ("transient", "condorio")],
+    ("mode", "data"), [("persistent", "sharedfs"), ("transient", "condorio")]
 )
 def test_files_go_into_the_inner_run_and_back(site: Site, mode: str, data: str) -> None:
     nested(site)
@@ -93,13 +92,10 @@ def test_files_go_into_the_inner_run_and_back(site: Site, mode: str, data: str) 
     assert all(f'"mode": "{mode}"' in text for text in modes)
 
 
-@pytest.mark.parametrize("mode", ["off", "persistent"])
-def test_a_failed_inner_run_is_continued_and_not_planned_again(
-    site: Site, mode: str
-) -> None:
+def test_a_failed_inner_run_is_continued_and_not_planned_again(site: Site) -> None:
     nested(site)
     site.trouble.write_text("y.dat")
-    folder = site.planned("run", "--bb-mode", mode, "--bb-poll", "1s")
+    folder = site.planned("run", "--bb-mode", "persistent", "--bb-poll", "1s")
     done = site.run("run")
     assert done.returncode != 0
     assert "the disk on my desk is full" in done.stderr

@@ -31,7 +31,7 @@ def declare(user: UserFolder, checksum: object, **more: Any) -> None:
 BUILT_IN = ("--bb-planner", "builtin")
 
 
-@pytest.mark.parametrize("mode", ["off", "persistent", "transient"])
+@pytest.mark.parametrize("mode", ["off", "persistent"])
 def test_a_changed_input_ends_the_run_before_any_task(
     user: UserFolder, mode: str
 ) -> None:
@@ -72,13 +72,12 @@ def test_integrity_checking_says_what_is_checked(
     ]
 
 
-@pytest.mark.parametrize("mode", ["off", "persistent", "transient"])
-def test_an_input_of_a_web_server_needs_no_pegasus(user: UserFolder, mode: str) -> None:
+def test_an_input_of_a_web_server_needs_no_pegasus(user: UserFolder) -> None:
     with serving() as server:
         server.answers = [whole(b"hello\n")]
         pfns = [{"site": "web", "pfn": server.url()}]
         declare(user, {"sha256": HELLO}, pfns=pfns)
-        user.plan(mode, *BUILT_IN)
+        user.plan("transient", *BUILT_IN)
         assert user.run() == "hello\n"
         assert len(server.seen) == 1
 

@@ -58,17 +58,14 @@ def runner(tmp_path: Path) -> WorkflowRunner:
 
 
 @pytest.mark.parametrize(
-    ("planner", "mode"),
+    ("planner", "mode", "kind"),
     [
-        ("builtin", "off"),
-        ("builtin", "persistent"),
-        ("builtin", "transient"),
-        pytest.param("pegasus", "persistent", marks=REAL.marks),
-        pytest.param("pegasus", "transient", marks=REAL.marks),
+        ("builtin", "off", "stageable"),
+        ("builtin", "persistent", "installed"),
+        ("builtin", "transient", "stageable"),
+        pytest.param("pegasus", "persistent", "stageable", marks=REAL.marks),
+        pytest.param("pegasus", "transient", "installed", marks=REAL.marks),
     ],
-)
-@pytest.mark.parametrize(
-    "kind", ["installed", pytest.param("stageable", marks=pytest.mark.sweep)]
 )
 def test_every_task_runs_in_its_container(
     runner: WorkflowRunner, planner: str, mode: str, kind: str

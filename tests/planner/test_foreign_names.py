@@ -43,7 +43,7 @@ def call(user: UserFolder, mode: str) -> Any:
     return user.bb("plan", *GIVEN, *words, "workflow.yml")
 
 
-@pytest.mark.parametrize("mode", ["off", "persistent", "transient", "hybrid"])
+@pytest.mark.parametrize("mode", ["off", "persistent", "transient"])
 def test_such_a_workflow_runs(user: UserFolder, mode: str) -> None:
     done = call(user, mode)
     assert done.returncode == 0, done.stderr

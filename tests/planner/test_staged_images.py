@@ -78,13 +78,7 @@ def user(tmp_path: Path) -> ImageUser:
 
 
 @pytest.mark.parametrize(
-    ("mode", "configuration"),
-    [
-        ("off", "condorio"),
-        ("persistent", "sharedfs"),
-        ("transient", "condorio"),
-        ("hybrid", "sharedfs"),
-    ],
+    ("mode", "configuration"), [("persistent", "sharedfs"), ("transient", "condorio")]
 )
 def test_an_image_file_of_the_submit_host_comes_once_for_all_tasks(
     user: ImageUser, mode: str, configuration: str
@@ -126,12 +120,9 @@ def test_docker_loads_an_archive_and_runs_the_image_in_it(user: ImageUser) -> No
     assert [entry["lfn"] for entry in user.staged] == ["box.tar.gz"]
 
 
-@pytest.mark.parametrize("said", [{}, {"image.site": "cori"}])
-def test_an_image_that_nodes_have_stays_where_it_is(
-    user: ImageUser, said: dict[str, str]
-) -> None:
+def test_an_image_that_nodes_have_stays_where_it_is(user: ImageUser) -> None:
     image = user.file("box.sif")
-    user.contain(image, **said)
+    user.contain(image, **{"image.site": "cori"})
     user.plan("persistent", "--bb-planner", "builtin")
     assert user.staged == []
     assert user.run() == "hello\n"

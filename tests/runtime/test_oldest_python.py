@@ -17,7 +17,7 @@ from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.install import install_runtime
 from tests.support.job_lists import SCRATCH, Site, folder, transfer
 
-PYTHONS = ["3.9", "3.10", "3.13"]
+PYTHONS = ["3.9", "3.13"]
 
 
 def find_python(version: str) -> str:
@@ -73,10 +73,10 @@ def listed(site: Site, wrap: tuple[str, ...], *jobs: dict[str, Any]) -> int:
     return int(done.returncode)
 
 
-@pytest.mark.parametrize("program", ["setup", "gate", "delete"])
-def test_the_reservation_s_programs_load(old: Site, program: str) -> None:
+def test_the_reservation_s_programs_load(old: Site) -> None:
     for name in ("request.json", "placement.json"):
         (old.bb / name).unlink()
-    done = old.start(program)
-    assert b"Traceback" not in done.stderr, done.stderr.decode()
-    assert b"SyntaxError" not in done.stderr
+    for program in ("setup", "gate", "delete"):
+        done = old.start(program)
+        assert b"Traceback" not in done.stderr, done.stderr.decode()
+        assert b"SyntaxError" not in done.stderr

@@ -24,7 +24,6 @@ NOBODY = 65534
 os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 # Each to one worker.
 _WHOLE = (
-    "test_1000genome_tasks.py",
     "test_bench.py",
     "test_darshan_runs.py",
     "test_tang.py",

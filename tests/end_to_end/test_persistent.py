@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import signal
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -28,8 +29,8 @@ def time_of(log: list[str], words: str) -> int:
 def test_two_workflows_share_one_tier(site: Site) -> None:
     for run in ("one", "two"):
         site.planned(run, "--bb-mode", "persistent")
-    engines = [site.start_run(run) for run in ("one", "two")]
-    assert [engine.wait() for engine in engines] == [0, 0]
+    with ThreadPoolExecutor(2) as both:
+        assert all(map(done_well, both.map(site.run, ("one", "two"))))
     assert site.content("one") == site.content("two") != {}
     assert site.reservations() == []
 

@@ -35,11 +35,8 @@ def note_what_tasks_see(pool: Site) -> Path:
     return seen
 
 
-@pytest.mark.parametrize("data", ["condorio", "sharedfs"])
-def test_jobs_bring_what_they_need_and_their_records_come_back(
-    pool: Site, data: str
-) -> None:
-    pool.configure(data)
+def test_jobs_bring_what_they_need_and_their_records_come_back(pool: Site) -> None:
+    """In private folders, too: the next tests."""
     seen = note_what_tasks_see(pool)
     pool.planned("bb", *on_nodes(pool))
     assert done_well(pool.run("bb"))
@@ -58,25 +55,15 @@ def test_the_tasks_of_a_cluster_travel_together(pool: Site) -> None:
         assert [one["derivation"] for one in records(folder, node)] == tasks
 
 
-def test_a_failed_task_leaves_its_message_and_the_second_run_goes_on(
+def test_a_failed_task_leaves_its_message_and_an_input_that_is_lost_is_found(
     pool: Site,
 ) -> None:
-    pool.configure("condorio")
-    pool.planned("bb", *on_nodes(pool))
-    pool.trouble.write_text("d.dat")
-    assert pool.run("bb").returncode != 0
-    said = pool.tasks("bb")["D"]["files"]["stderr"]["data"]
-    assert "the disk on my desk is full" in said
-    pool.trouble.unlink()
-    assert done_well(pool.run("bb"))
-    assert pool.content("bb") == expected()
-
-
-def test_an_input_that_is_lost_is_found_from_the_submit_host(pool: Site) -> None:
     pool.configure("condorio")
     pool.planned("bb", *on_nodes(pool), "--cleanup", "none")
     pool.trouble.write_text("d.dat")
     assert pool.run("bb").returncode != 0
+    failed = pool.tasks("bb")["D"]["files"]["stderr"]["data"]
+    assert "the disk on my desk is full" in failed
     [lost] = pool.tier_path.glob("*/**/b.dat")
     lost.unlink()
     pool.trouble.unlink()

@@ -30,7 +30,9 @@ def on_fast_storage(folders: Any, demo: Path) -> list[Path]:
     ]
 
 
-def test_each_side_is_planned_and_run_once_the_pfs_first(play: Play) -> None:
+def test_each_side_runs_once_the_pfs_first_and_the_end_says_where_the_numbers_are(
+    play: Play, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     calls = play()
 
     side = ["plan", "sync", "run", "sync"]  # nothing is left to write
@@ -38,12 +40,6 @@ def test_each_side_is_planned_and_run_once_the_pfs_first(play: Play) -> None:
     assert {call[0] for call in calls if call[1] != "sync"} == {"cybershake"}
     run = ["cybershake", "run", "--engine", "local"]
     assert calls[2:7:4] == [[*run, "pfs"], [*run, "bb"]]
-
-
-def test_the_end_says_where_the_numbers_are(
-    play: Play, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    play()
 
     lines = capfd.readouterr().out.splitlines()
     end = lines.index("every number: demo/report.json")

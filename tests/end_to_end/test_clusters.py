@@ -32,12 +32,10 @@ def records(folder: Path, node: str) -> list[Any]:
     return [record.data for record in read_records(files[-1])]
 
 
-@pytest.mark.parametrize(
-    ("mode", "data"),
-    [("off", "condorio"), ("persistent", "sharedfs"), ("transient", "condorio")],
-)
-def test_clusters_make_the_same_results(site: Site, mode: str, data: str) -> None:
-    site.configure(data)
+@pytest.mark.parametrize("mode", ["off", "transient"])
+def test_clusters_make_the_same_results(site: Site, mode: str) -> None:
+    """In mode persistent, too: see the failed cluster below."""
+    site.configure("condorio")
     folder = clustered(site, "--bb-mode", mode)
     assert done_well(site.run("run"))
     assert site.content("run") == expected()

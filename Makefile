@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 # compat: a path instead of a finder, which each start of Python would load anew. Most
 # modules of what is installed are never used: Python compiles the others at first use.
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
+# The pip that comes with Python 3.11 takes twice as long to choose what to install.
+NEWER := $(INSTALL) --upgrade pip 'setuptools>=77'
 # Else pip would install setuptools anew for each of the three.
 EDITABLE := PYTHONWARNINGS=ignore $(INSTALL) --no-build-isolation --config-settings editable_mode=compat
 .DEFAULT_GOAL := help
@@ -22,19 +24,21 @@ $(BIN)/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "pegasus_bb needs Python 3.10 or newer; $(PYTHON) is older. Say make PYTHON=/path/to/python3.11" >&2; exit 2; }
 	@$(PYTHON) -m venv $(VENV) || { echo "$(PYTHON) cannot make a virtual environment: install python3-venv" >&2; exit 2; }
 
-# The pip that comes with Python 3.11 takes twice as long to choose what to install.
-$(VENV)/.pip: | $(BIN)/pip
-	$(INSTALL) --upgrade pip 'setuptools>=77'
-	@touch $@
-
-$(VENV)/.installed: $(PARTS) | $(VENV)/.pip
+$(VENV)/.installed: $(PARTS) | $(BIN)/pip
+	$(NEWER)
 	$(EDITABLE) -e '.[examples,pages]' -e lab
 	@touch $@
 
 # One call of pip for all; what it has installed is more than setup wants.
-$(VENV)/.tools: $(PARTS) testbed/pyproject.toml | $(VENV)/.pip
+$(VENV)/.tools: $(PARTS) testbed/pyproject.toml | $(BIN)/pip
+	$(NEWER)
 	$(EDITABLE) -e '.[examples,pages,test,lint,docs]' -e lab -e testbed
 	@touch $(VENV)/.installed $@
+
+# Else each worker of pytest would compile all modules and tests.
+$(VENV)/.compiled: $(VENV)/.tools
+	-@$(BIN)/python -m pytest --collect-only -qq >/dev/null
+	@touch $@
 
 setup: $(VENV)/.installed  ## make .venv with pegasus-bb and what the examples need
 
@@ -43,7 +47,7 @@ tools: $(VENV)/.tools  ## the same with what tests, checks and docs need
 demo: setup  ## compare both examples on the PFS and on the burst buffer
 	$(BIN)/python examples/demo.py
 
-test: tools lint  ## check style and types, and every promise once: some minutes
+test: tools lint $(VENV)/.compiled  ## check style and types, and every promise once: some minutes
 	$(BIN)/python -m pytest -n 3 $(PYTEST)
 
 test-all:  ## the same with repetitions, crashes and, as root, sites

@@ -138,6 +138,7 @@ def started(work: Path) -> tuple[subprocess.Popen[str], list[int]]:
                 return process, workers
         except OSError:  # opened and closed meanwhile
             pass
+        time.sleep(0.01)
     raise AssertionError("nothing was written")
 
 

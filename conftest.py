@@ -28,8 +28,12 @@ _WHOLE = (
     "test_darshan_runs.py",
     "test_tang.py",
 )
-# These follow a tutorial first, once for both.
-_OF_WORDS = ("tests/docs/test_readme.py", "tests/docs/test_reference.py")
+# These follow a tutorial first, once for all.
+_OF_WORDS = (
+    "tests/docs/test_readme.py",
+    "tests/docs/test_reference.py",
+    "tests/docs/test_submit_directory.py",
+)
 # Hypothesis tries the same values each time, as long as the same modules are loaded (it
 # also draws constants that it finds in them).
 # `make fuzz` looks for new values.

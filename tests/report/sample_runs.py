@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pegasus_bb.model.run import Kind, Problem, Run, Task
+from pegasus_bb.report.run_folder import read_run
 
 HERE = Path(__file__).parent
 RECORDED = HERE.parent / "recorded" / "kickstart"
 LOGGED = HERE.parent / "recorded" / "darshan"
+
+
+@cache
+def logged_run(side: str) -> Run:
+    """Read a recorded run with logs of Darshan, once: that takes a second."""
+    return read_run(LOGGED / side)
+
 
 RECORD = """\
 - invocation: True

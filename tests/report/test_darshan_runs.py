@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.model.run import Problem, Run
+from pegasus_bb.model.run import Problem
 from pegasus_bb.report import darshan_counters
 from pegasus_bb.report.learn import history_of
 from pegasus_bb.report.run_folder import read_run
-from tests.report.sample_runs import LOGGED
+from tests.report.sample_runs import LOGGED, logged_run
 
 # bytes of each of the two files of that kind
 SGT = 24_000_000
@@ -20,18 +20,12 @@ HEADER = 48_064
 ALL = 2 * (SGT + HEADER)
 
 
-@pytest.fixture(scope="module")
-def runs() -> dict[str, Run]:
-    return {side: read_run(LOGGED / side) for side in ("pfs", "bb")}
-
-
 @pytest.mark.parametrize("side", ["pfs", "bb"])
-def test_ranks_wrote_every_byte_of_the_shared_files_once(
-    runs: dict[str, Run], side: str
-) -> None:
-    sgt = runs[side].tasks[0]
+def test_ranks_wrote_every_byte_of_the_shared_files_once(side: str) -> None:
+    run = logged_run(side)
+    sgt = run.tasks[0]
     files = {file.name: (file.size, file.bytes_written) for file in sgt.files}
-    assert runs[side].problems == ()
+    assert run.problems == ()
     assert (sgt.transformation, sgt.exit_code) == ("sgt_generator", 0)
     assert sgt.calls is not None
     assert sgt.calls.written == ALL

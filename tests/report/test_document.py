@@ -10,8 +10,7 @@ import pytest
 from pegasus_bb.model.run import FileUse, JobOnPfs, NodeTimes, Problem
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.encoding import to_document
-from pegasus_bb.report.run_folder import read_run
-from tests.report.sample_runs import LOGGED, a_run, a_task
+from tests.report.sample_runs import a_run, a_task, logged_run
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "report.md"
 SIDES = ("pfs", "bb")
@@ -29,7 +28,7 @@ def test_a_tasks_wait_has_the_meaning_that_the_document_names() -> None:
 
 def test_the_page_describes_every_key() -> None:
     """Of a real run with Darshan's logs, and of all that is empty in it."""
-    document = to_document(compare(*([read_run(LOGGED / side)] for side in SIDES)))
+    document = to_document(compare(*([logged_run(side)] for side in SIDES)))
     rich = a_run(
         a_task(files=(FileUse("a", "/a", bytes_read=1),)),
         **{"nodes": (NodeTimes("cat"),), "problems": (Problem("a", "torn"),)},

@@ -12,8 +12,7 @@ from pegasus_bb.model.run import Kind, Problem, Run
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.render import render_text
 from pegasus_bb.report.report_document import Comparison
-from pegasus_bb.report.run_folder import read_run
-from tests.report.sample_runs import LOGGED, a_run, a_task
+from tests.report.sample_runs import a_run, a_task, logged_run
 from tests.support.golden import matches_golden
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -131,7 +130,7 @@ def test_tables_wider_than_the_page_lose_no_digit() -> None:
     """Long runs with their logs, repeated: rich would crop what does not fit."""
 
     def longer(side: str, times: float) -> Run:
-        run = read_run(LOGGED / side)
+        run = logged_run(side)
         tasks = [
             replace(
                 task,

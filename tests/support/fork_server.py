@@ -127,7 +127,8 @@ def _become_program(path: str, argv: list[str], env: Mapping[str, str]) -> NoRet
     """As os.execve."""
     if not _is_forked(path, argv):
         _execve(path, argv, env)
-    for ignored in proc.IGNORED:  # as Python starts
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # as Python starts
+    for ignored in proc.IGNORED:
         signal.signal(ignored, signal.SIG_IGN)
     if argv[:3] == _COMMAND:
         become(lambda: pegasus_bb(argv[3:], Path.cwd(), env, False), (0, 1, 2))

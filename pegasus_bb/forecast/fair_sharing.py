@@ -22,11 +22,11 @@ class SharedServer:
 
     def __init__(self, simulation: Simulation, lanes: Sequence[Lane]) -> None:
         self.lanes = sorted(lanes, key=lambda lane: lane.most)
-        self._simulation = simulation
-        self._unshared: dict[
+        self.simulation = simulation
+        self.unshared: dict[
             ServerShare, float
         ] = {}  # with an alarm of its own -> its end
-        self._is_shared = False  # in virtual time, until no request is left
+        self.is_shared = False  # in virtual time, until no request is left
         self._since = 0.0  # the shares of the lanes hold since then
         self._requests = 0
         self._due, self._next = math.inf, [self.lanes[0]]  # which ends next, and when
@@ -36,24 +36,15 @@ class SharedServer:
 
     def enter(self, request: ServerShare) -> None:
         lane = request.lane
-        now = self._simulation.now
-        if not self._is_shared:
-            load = request.count * lane.most
-            for each in self.lanes:
-                load += each.count * each.most
-            if load <= 1.0:  # together they cannot use its whole time
-                lane.count += request.count
-                due = self._unshared[request] = now + request.units / lane.alone
-                request.alarm = self._simulation.alarm(due, request)
-                return
+        if not self.is_shared:
             self._begin_to_share()
         self._advance()
         self._add(request, request.units / lane.whole)
         self._change()
 
     def leave(self, request: ServerShare) -> None:
-        if not self._is_shared:
-            del self._unshared[request]
+        if not self.is_shared:
+            del self.unshared[request]
             request.lane.count -= request.count
             return
         self._advance()
@@ -64,7 +55,7 @@ class SharedServer:
         if alarm != self._alarm:
             return
         self._alarm, self._alarm_at = 0, math.inf
-        if self._due > self._simulation.now:  # more work came after it was set
+        if self._due > self.simulation.now:  # more work came after it was set
             self._set_alarm()
             return
         self._advance()
@@ -79,14 +70,14 @@ class SharedServer:
 
     def _begin_to_share(self) -> None:
         """Give every request a virtual time in the place of its alarm."""
-        now, self._since = self._simulation.now, self._simulation.now
-        self._is_shared = True
+        now, self._since = self.simulation.now, self.simulation.now
+        self.is_shared = True
         for lane in self.lanes:
             lane.count = 0
-        for request, due in self._unshared.items():
+        for request, due in self.unshared.items():
             request.alarm = 0
             self._add(request, (due - now) * request.lane.most)
-        self._unshared.clear()
+        self.unshared.clear()
 
     def _add(self, request: ServerShare, seconds: float) -> None:
         """Add a request that has still to get ``seconds`` of the server."""
@@ -95,7 +86,7 @@ class SharedServer:
 
     def _advance(self) -> None:
         """Bring the virtual time of every lane up to now."""
-        now = self._simulation.now
+        now = self.simulation.now
         seconds = now - self._since
         if seconds > 0:
             for lane in self.lanes:
@@ -113,8 +104,8 @@ class SharedServer:
                     soonest, self._next = seconds, [lane]
                 elif seconds == soonest:
                     self._next.append(lane)
-        self._due = self._simulation.now + soonest
-        self._is_shared = soonest < math.inf
+        self._due = self.simulation.now + soonest
+        self.is_shared = soonest < math.inf
         if self._due < self._alarm_at:  # an alarm that comes too early is set again
             self._set_alarm()
 
@@ -141,7 +132,7 @@ class SharedServer:
     def _set_alarm(self) -> None:
         if self._due < math.inf:
             self._alarm_at = self._due
-            self._alarm = self._simulation.alarm(self._due, self)
+            self._alarm = self.simulation.alarm(self._due, self)
 
 
 class Lane:
@@ -215,14 +206,32 @@ class ServerShare:
         self.process: Process | None = None  # that waits; None: done or cancelled
 
     def wait(self, process: Process) -> None:
+        """Enter the server. As long as all can have what they want, that is an alarm:
+        here, because each event needs it."""
         self.process = process
-        self.lane.server.enter(self)
+        lane = self.lane
+        server = lane.server
+        if server.is_shared:
+            server.enter(self)
+            return
+        load = self.count * lane.most
+        for each in server.lanes:
+            if each.count:
+                load += each.count * each.most
+        if load > 1.0:
+            server.enter(self)
+            return
+        lane.count += self.count
+        simulation = server.simulation
+        due = server.unshared[self] = simulation.now + self.units / lane.alone
+        self.alarm = simulation.alarm(due, self)
 
     def wake(self, alarm: int) -> None:
         process = self.process
-        if alarm == self.alarm and process is not None:
+        if alarm == self.alarm and process is not None:  # the server is not shared
             self.process = None
-            self.lane.server.leave(self)
+            del self.lane.server.unshared[self]
+            self.lane.count -= self.count
             process.resume()
 
     def cancel(self, process: Process) -> None:

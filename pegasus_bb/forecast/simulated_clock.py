@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from heapq import heappop, heappush
 from typing import Protocol
 
@@ -44,9 +44,9 @@ class Simulation:
 
     def alarm(self, time: float, sleeper: Sleeper) -> int:
         """Wake ``sleeper`` at ``time``; return the alarm's number."""
-        self._alarms += 1
-        heappush(self._heap, (time, self._alarms, sleeper))
-        return self._alarms
+        number = self._alarms = self._alarms + 1
+        heappush(self._heap, (time, number, sleeper))
+        return number
 
     def start(self, steps: Steps) -> Process:
         """Start a process; it makes its first step at once."""
@@ -85,7 +85,7 @@ class Process:
         self._simulation, self._steps = simulation, steps
         self._alarm = 0
         self._waits_for: Wait | None = None
-        self._watchers: list[Process] = []
+        self._watchers: Sequence[Process] = ()
         self.is_over = False
 
     def resume(self) -> None:
@@ -128,15 +128,14 @@ class Process:
         if self.is_over:
             process.resume()
         else:
-            self._watchers.append(process)
+            self._watchers = [*self._watchers, process]
 
     def cancel(self, process: Process) -> None:
-        if process in self._watchers:
-            self._watchers.remove(process)
+        self._watchers = [each for each in self._watchers if each is not process]
 
     def _end(self) -> None:
         self.is_over, self._waits_for, self._alarm = True, None, 0
-        watchers, self._watchers = self._watchers, []
+        watchers, self._watchers = self._watchers, ()
         for process in watchers:
             process.resume()
 

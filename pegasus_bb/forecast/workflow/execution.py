@@ -251,14 +251,15 @@ class Execution:
         jobs = len(group)
         places = self.storage.places
         own = work.own
-        self._note(self.started, group)
+        simulation = self.simulation
+        started = simulation.now
         self.clock.change(COMPUTE, 1)
         before = self.rules.startup.job
         if own is not None and not own.by_batch_system:
             for copy in own.stage_in:
                 yield from self.storage.copy(copy, jobs=jobs, before=before)
                 before = 0.0
-        self._note(self.began, group, before)
+        began = simulation.now + before
         if before := before + work.opening:  # one event less than two
             yield before
         for place, size in work.reads:
@@ -274,7 +275,7 @@ class Execution:
         for place, size in work.writes:
             on = places[place]
             yield on.request(on.writing, size, jobs, work.nodes)
-        self._note(self.stopped, group)
+        stopped = simulation.now
         if own is not None and not own.by_batch_system:
             for copy in own.stage_out:
                 yield from self.storage.copy(copy, jobs=jobs)
@@ -282,7 +283,7 @@ class Execution:
         if own is not None and own.by_batch_system:
             yield from self._staged_out(own, jobs)
         self.clock.change(COMPUTE, -1)
-        self._have_ended(group)
+        self._have_ended(group, started, began, stopped)
 
     def _staged_out(self, own: OwnReservation, jobs: int) -> Steps:
         """Let the batch system stage out: the slots are free already."""
@@ -298,8 +299,7 @@ class Execution:
         """Run a stage-in, a stage-out or a clean-up."""
         work = self.work[group[0]]
         part = _PART[self.outline.nodes[group[0]].kind]
-        self._note(self.started, group)
-        self._note(self.began, group)
+        started = self.simulation.now
         self.clock.change(part, 1)
         if self.rules.startup.own:
             yield self.rules.startup.own
@@ -309,27 +309,23 @@ class Execution:
             calls = self.storage.places[place].calls
             if calls is not None:
                 yield calls.request(files)
-        self._note(self.stopped, group)
+        stopped = self.simulation.now
         self._free += len(group)
         self.clock.change(part, -1)
-        self._have_ended(group)
+        self._have_ended(group, started, started, stopped)
 
-    def _note(
-        self, times: list[float], group: Sequence[int], later: float = 0.0
+    def _have_ended(
+        self, group: Sequence[int], started: float, began: float, stopped: float
     ) -> None:
-        now = self.simulation.now + later
-        if len(group) == 1:  # most of them
-            times[group[0]] = now
-            return
-        for at in group:
-            times[at] = now
-
-    def _have_ended(self, group: Sequence[int]) -> None:
-        self._note(self.ended, group)
+        ended = self.simulation.now
         self._left -= len(group)
         waits = self._waits
         nodes = self.outline.nodes
         for at in group:
+            self.started[at] = started
+            self.began[at] = began
+            self.stopped[at] = stopped
+            self.ended[at] = ended
             for child in nodes[at].children:
                 waits[child] -= 1
                 if not waits[child]:

@@ -29,7 +29,7 @@ class SharedStorage:
     def request(self, lane: Lane, amount: float, jobs: int, nodes: int) -> ServerShare:
         """What ``jobs`` ask for, each on so many nodes."""
         width = nodes if self.per_node else 1
-        return lane.request(amount / width, jobs * width)
+        return ServerShare(lane, amount / width, jobs * width)
 
 
 class Storage:
@@ -52,15 +52,15 @@ class Storage:
         opening = copy.files * (source.latency + dest.latency) / width
         if before := before + opening:
             yield before
-        for place in (source, dest):
-            if place.calls is not None and copy.files:
-                yield place.calls.request(copy.files / width, width * jobs)
+        for place in (source, dest) if copy.files else ():
+            if place.calls is not None:
+                yield ServerShare(place.calls, copy.files / width, width * jobs)
         together = copy.size - copy.longest if width > 1 else 0  # bytes of each thread
         for size, count in ((together, width), (copy.size - width * together, 1)):
             if size:
                 yield Both(
-                    source.reading.request(size, count * jobs),
-                    dest.writing.request(size, count * jobs),
+                    ServerShare(source.reading, size, count * jobs),
+                    ServerShare(dest.writing, size, count * jobs),
                 )
 
 

@@ -17,6 +17,7 @@ from pegasus_bb.decide.sizing import automatic_capacity
 from pegasus_bb.decide.survey import INPUT
 from pegasus_bb.decide.tier_choice import choose_tier, lint_tier
 from pegasus_bb.forecast.workflow.calibration import calibrated, fitted_speeds
+from pegasus_bb.forecast.workflow.execution import Execution
 from pegasus_bb.forecast.workflow.mode_choice import Basis, Compared, Predicted, choose
 from pegasus_bb.forecast.workflow.prediction import Prediction
 from pegasus_bb.forecast.workflow.simulator import Mode, PlannedWorkflow, Simulator
@@ -78,6 +79,13 @@ class ModePredictions:
         else:  # hybrid often moves the same files as persistent
             self._known[mode] = replace(self._known[MODES[same.name]], mode=mode.name)
         return self._known[mode]
+
+    def note_run(self, mode: RunMode, what: Mode, done: Execution) -> None:
+        """Take ``done``, which was simulated in the middle of the ranges, in place of
+        another such run, if there are no ranges."""
+        if mode not in self._known and self.simulator.is_known:
+            self._known[mode] = self.simulator.predict_as(what, done)
+            self._modes.append(what)
 
     def calibrated(self) -> ModePredictions:
         """Calibrated with the run times of the earlier run, if there is one."""

@@ -64,6 +64,8 @@ def simulated_modes(
         for seed in range(seeds):
             demands = demands_of(simulator.planned.work, seed)
             execution = simulator.execute(what, demands)
+            if not seed:
+                predictions.note_run(mode, what, execution)
             label = given.workflow.name
             site = given.site.name
             runs.setdefault(mode.name, []).append(run_of(label, what, execution, site))

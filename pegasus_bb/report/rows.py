@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 from pegasus_bb.model.mean_and_error import Pair, stat
@@ -38,7 +39,7 @@ def rows(
     return tuple(
         Row(
             key.name,
-            {m.key: _pair(m, key, grouped) for m in metrics},
+            Cells(metrics, partial(_pair, key, grouped)),
             key.job,
             key.layer,
             key.file,
@@ -62,8 +63,30 @@ def width_rows(sides: Sides) -> tuple[Row, ...]:
     )
 
 
+class Cells(Mapping[str, Pair]):
+    """The pairs of a row by the key of their metric. Each is made when it is asked for:
+    of many thousand jobs a text shows a few."""
+
+    def __init__(
+        self, metrics: Sequence[Metric[T]], pair: Callable[[Metric[T]], Pair]
+    ) -> None:
+        self._metrics, self._pair = metrics, pair
+
+    def __getitem__(self, key: str) -> Pair:
+        for metric in self._metrics:
+            if metric.key == key:
+                return self._pair(metric)
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return (metric.key for metric in self._metrics)
+
+    def __len__(self) -> int:
+        return len(self._metrics)
+
+
 def _pair(
-    metric: Metric[T], key: _Key, sides: Sequence[Sequence[Mapping[_Key, T]]]
+    key: _Key, sides: Sequence[Sequence[Mapping[_Key, T]]], metric: Metric[T]
 ) -> Pair:
     return Pair(
         *(stat(metric.of(run[key]) for run in side if key in run) for side in sides)

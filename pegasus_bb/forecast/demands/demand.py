@@ -35,5 +35,12 @@ class DemandRange:
     is_guess: bool = False  # nothing of it was measured: other sites' spread
 
     @property
+    def middle(self) -> Demand:
+        one, other = self.pessimistic, self.optimistic
+        return Demand(
+            (one.compute + other.compute) / 2, (one.operations + other.operations) / 2
+        )
+
+    @property
     def is_known(self) -> bool:
         return self.pessimistic == self.optimistic

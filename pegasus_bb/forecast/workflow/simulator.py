@@ -118,11 +118,20 @@ class Simulator:
         speeds = self.planned.speeds
         least = [load.demand.pessimistic for load in loads]
         ends = [self._end(mode, least, speeds.pessimistic)]
-        if not (self.planned.work.is_known and speeds.is_known):
+        if not self.is_known:
             most = [load.demand.optimistic for load in loads]
             ends.append(self._end(mode, most, speeds.optimistic))
         is_guess = self.planned.work.is_guess
         return predicted(mode.name, ends, is_guess=is_guess)
+
+    def predict_as(self, mode: Mode, done: Execution) -> Prediction:
+        """``predict``, where it is no range and ``done`` is the run."""
+        return predicted(mode.name, [_end_of(mode, done)])
+
+    @property
+    def is_known(self) -> bool:
+        """Whether a prediction is no range: one run is all of it."""
+        return self.planned.work.is_known and self.planned.speeds.is_known
 
     def execute(
         self, mode: Mode, demands: Sequence[Demand], speeds: Speeds | None = None
@@ -137,8 +146,7 @@ class Simulator:
     def _end(
         self, mode: Mode, demands: Sequence[Demand], speeds: Speeds
     ) -> SimulatedEnd:
-        execution = self.execute(mode, demands, speeds)
-        return SimulatedEnd(tuple(execution.clock.seconds), byte_hours(mode, execution))
+        return _end_of(mode, self.execute(mode, demands, speeds))
 
     def _work(self, placement: Placement) -> NodeWork:
         sizes = self.planned.work.sizes
@@ -172,6 +180,10 @@ def _as_reserved(speeds: Speeds, mode: Mode) -> Speeds:
     )
 
 
+def _end_of(mode: Mode, done: Execution) -> SimulatedEnd:
+    return SimulatedEnd(tuple(done.clock.seconds), byte_hours(mode, done))
+
+
 def byte_hours(mode: Mode, execution: Execution) -> float:
     """Return bytes x hours: the shared reservation from the gate to bb_delete, those of
     jobs until their results are copied."""
@@ -190,14 +202,10 @@ def byte_hours(mode: Mode, execution: Execution) -> float:
 def demands_of(work: Workload, seed: int) -> list[Demand]:
     """Take the middle of each range. Seed 0 draws nothing; others draw how much longer
     or shorter each task computes than was learned."""
-    middle = [load.demand for load in work.loads]
-    found = [
-        Demand(
-            (each.pessimistic.compute + each.optimistic.compute) / 2,
-            (each.pessimistic.operations + each.optimistic.operations) / 2,
-        )
-        for each in middle
-    ]
+    ranges = [load.demand for load in work.loads]
+    # Equal tasks have one object: they run as a group.
+    middle = {id(each): each.middle for each in ranges}
+    found = [middle[id(each)] for each in ranges]
     if not seed:
         return found
     random = Random(seed)  # noqa: S311 - no secret is made of it

@@ -6,11 +6,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from pegasus_bb.model.modes import OFF
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.workflow import Job
 
+Sized: TypeAlias = Sequence[tuple[str, int]]  # (LFN, bytes)
 _LONGEST = 1e9  # seconds; sums of such times are finite
 _SAME_SIZE = 0.05  # a difference in the bytes of a task's files that changes nothing
 
@@ -28,8 +30,9 @@ class Past:
     metadata: int | None = None  # calls that open, close, stat, sync, rename: Darshan's
     meta_time: float | None = None  # seconds in those, of all processes: Darshan's
     concurrency: float | None = None  # tasks that ran at the same time, on average
-    size: int | None = None  # bytes of all its files
-    fixed: float = 0.0  # the part of its time that does not grow with its files
+    made: int | None = None  # bytes of its outputs, as planning knew them if it did
+    # The part of its time that does not grow with its files.
+    fixed: float | None = None
 
     @property
     def computing(self) -> float:
@@ -38,12 +41,13 @@ class Past:
             return 0.0
         return self.user / max(1, math.ceil(self.user / self.duration))
 
-    def resized(self, more: float) -> Past:
+    def resized(self, more: float, fixed: float = 0.0) -> Past:
         """The record of such a task with ``more`` times the bytes in its files: what it
-        did grows as they do, but for the ``fixed`` part of its time."""
+        did grows as they do, but for its fixed part; that is ``fixed`` if unknown."""
         if abs(more - 1) <= _SAME_SIZE:
             return self
-        longer = self.fixed + (1 - self.fixed) * more
+        fixed = fixed if self.fixed is None else self.fixed
+        longer = fixed + (1 - fixed) * more
         return replace(
             self,
             duration=self.duration * longer,
@@ -53,7 +57,7 @@ class Past:
             read=_whole(self.read, more),
             written=_whole(self.written, more),
             calls=_whole(self.calls, more),
-            size=_whole(self.size, more),
+            made=_whole(self.made, more),
         )
 
 
@@ -103,16 +107,22 @@ class History:
         return known or any(other.has_times for other in self.others)
 
     def pasts(
-        self, job: str, transformation: str, files: Sequence[tuple[str, int]] = ()
+        self,
+        job: str,
+        transformation: str,
+        files: Sized = (),
+        made: Sized = (),
+        fixed: float = 0.0,
     ) -> list[tuple[str, Past]]:
         """The place and the record of ``job`` in each run that has one, as it would be
-        with these ``files``: (LFN, bytes) each."""
+        with these ``files``, of which it makes ``made``. ``fixed``: the part of its
+        time that does not grow with them, if unknown."""
         pasts: list[tuple[str, Past]] = []
         for run in (self, *self.others):
             past = run._own(job, transformation)
             if past is not None:
-                more = run._growth(past, files)
-                pasts.append((run.place, past.resized(more)))
+                more = run._growth(past, files, made)
+                pasts.append((run.place, past.resized(more, fixed)))
         return pasts
 
     def of(self, job: str, transformation: str) -> Past | None:
@@ -121,13 +131,15 @@ class History:
         pasts = self.pasts(job, transformation)
         return pasts[0][1] if pasts else None
 
-    def _growth(self, past: Past, files: Sequence[tuple[str, int]]) -> float:
+    def _growth(self, past: Past, files: Sized, made: Sized) -> float:
         """How many times the bytes of that task ``files`` have. Sizes that planning
-        knew then compare best with those that it knows now; 1 if nothing tells."""
-        now = sum(size for _, size in files)
+        knew then compare best with those that it knows now. If some have other names,
+        outputs are compared: records name those. 1 if nothing tells."""
         then = [self._size_then(lfn) for lfn, _ in files]
         known = [size for size in then if size is not None]
-        before = sum(known) if len(known) == len(then) else past.size
+        is_same = len(known) == len(then)
+        before = sum(known) if is_same else past.made
+        now = sum(size for _, size in (files if is_same else made))
         return now / before if now and before else 1.0
 
     def _size_then(self, lfn: str) -> int | None:

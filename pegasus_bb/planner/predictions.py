@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from statistics import fmean
@@ -61,9 +61,9 @@ class ModePredictions:
         if mode in self._measured:
             return found.as_measured(self._measured[mode])
         excess = (
-            makespan - (run.makespan - run.wait)
-            for run, makespan in (
-                (self._simulated(of), seconds) for of, seconds in self._measured.items()
+            fmean(makespans) - (run.makespan - run.wait)
+            for run, makespans in (
+                (self._simulated(of), each) for of, each in self._measured.items()
             )
         )
         return found.with_other(max(0.0, min(excess, default=0.0)))
@@ -99,15 +99,20 @@ class ModePredictions:
         return replace(self, simulator=calibrated(self.simulator, mode, measured))
 
     @cached_property
-    def _measured(self) -> Mapping[RunMode, float]:
-        """Mode of an earlier run -> its makespan in seconds, without the wait; the mean
-        of several. Only runs of this workload count."""
+    def _measured(self) -> Mapping[RunMode, Sequence[float]]:
+        """Mode of earlier runs -> their makespans in seconds, without the wait. Only
+        runs of this workload count, and of these only those that had no more slots
+        than there are."""
         found: dict[RunMode, list[float]] = {}
         history = self.given.history
         for run in (history, *history.others):
-            if run.makespan is not None and self.is_of_this_size(run):
+            counts = self.is_of_this_size(run) and not self._had_more_slots(run)
+            if run.makespan is not None and counts:
                 found.setdefault(_mode_of(run), []).append(run.makespan)
-        return {mode: fmean(seconds) for mode, seconds in found.items()}
+        return found
+
+    def _had_more_slots(self, run: History) -> bool:
+        return (run.at_once or 0) > self.simulator.planned.speeds.slots
 
     def is_of_this_size(self, run: History) -> bool:
         """Whether the files of ``run`` that this workflow has too were about as large.
@@ -175,15 +180,16 @@ class ModePredictions:
                 f"{format_files(len(planned.remote))} of other sites come as fast as "
                 f"from the PFS: {speeds.source} has no speed of remote"
             )
-        others = [
-            run.source
-            for run in (history, *history.others)
-            if run.has_times and not self.is_of_this_size(run)
-        ]
-        if others:
+        runs = (history, *history.others)
+        if any(map(self._had_more_slots, runs)):
             yield (
-                f"files had other sizes in {' and '.join(others)}: what tasks do is "
-                "taken to grow as their files do"
+                f"slots are fewer than in {history.source}: of that the times of tasks "
+                "count, and the makespan does not"
+            )
+        if any(run.has_times and not self.is_of_this_size(run) for run in runs):
+            yield (
+                f"files had other sizes in {history.source}: what tasks do is taken to "
+                "grow as their files do"
             )
 
     @property

@@ -30,16 +30,19 @@ def history_of(run: Run) -> History:
     logged = [task for task in tasks if task.exit_code is None]
     on_pfs = bool(run.fallback) or not run.tier
     together = tasks_together(run.tasks)
-    kinds = _by_name(recorded, together)
+    known = run.planned_sizes
+    kinds = _by_name(recorded, together, known)
     return History(
         place=PFS if on_pfs else run.tier,
         jobs={
-            task.job: replace(_past([task], together), fixed=_fixed_of(task, kinds))
+            task.job: replace(
+                _past([task], together, known), fixed=_fixed_of(task, kinds)
+            )
             for task in recorded
             if task.job
         },
         transformations=kinds,
-        programs=_by_name(logged, together),
+        programs=_by_name(logged, together, known),
         sizes={**run.fetched, **sizes_of(tasks)},
         planned_sizes=run.planned_sizes,
         brought=run.brought,
@@ -92,18 +95,22 @@ def tasks_together(tasks: Sequence[Task]) -> dict[int, float]:
     }
 
 
-def _by_name(tasks: Iterable[Task], together: Mapping[int, float]) -> dict[str, Past]:
+def _by_name(
+    tasks: Iterable[Task], together: Mapping[int, float], known: Mapping[str, int]
+) -> dict[str, Past]:
     kinds: dict[str, list[Task]] = {}
     for task in tasks:
         kinds.setdefault(task.transformation, []).append(task)
     return {
-        name: replace(_past(some, together), fixed=_fixed(some))
+        name: replace(_past(some, together, known), fixed=_fixed(some))
         for name, some in kinds.items()
         if name
     }
 
 
-def _past(tasks: Sequence[Task], together: Mapping[int, float]) -> Past:
+def _past(
+    tasks: Sequence[Task], together: Mapping[int, float], known: Mapping[str, int]
+) -> Past:
     return Past(
         duration=median(task.duration for task in tasks),
         user=_middle(t.utime for t in tasks),
@@ -114,7 +121,7 @@ def _past(tasks: Sequence[Task], together: Mapping[int, float]) -> Past:
         metadata=_whole(map(_metadata, tasks)),
         meta_time=_middle(t.calls.meta_time if t.calls else None for t in tasks),
         concurrency=_middle(together.get(id(task)) for task in tasks),
-        size=_whole(map(_size, tasks)),
+        made=_whole(_made(task, known) for task in tasks),
     )
 
 
@@ -125,25 +132,33 @@ def _size(task: Task) -> int | None:
     return sum(known) if known and len(known) == len(sizes) else None
 
 
-def _fixed_of(task: Task, kinds: Mapping[str, Past]) -> float:
+def _made(task: Task, known: Mapping[str, int]) -> int | None:
+    """Bytes of its outputs, by the ``known`` sizes first; None if one is unknown."""
+    files = [f for f in task.files if f.output and not f.name.startswith("/")]
+    sizes = [known.get(file.name, file.size) for file in files]
+    found = [size for size in sizes if size is not None]
+    return sum(found) if found and len(found) == len(sizes) else None
+
+
+def _fixed_of(task: Task, kinds: Mapping[str, Past]) -> float | None:
     kind = kinds.get(task.transformation)
-    return kind.fixed if kind else 0.0
+    return kind.fixed if kind else None
 
 
-def _fixed(tasks: Sequence[Task]) -> float:
+def _fixed(tasks: Sequence[Task]) -> float | None:
     """The part of the run time of the middle task that does not grow with its files:
-    by least squares over tasks of several sizes, 0 if these are too few or too alike,
-    or if their times do not follow a line."""
+    by least squares over tasks of several sizes. None if these are too few or too
+    alike, or if their times do not follow a line."""
     points = [(size, t.duration) for t in tasks if (size := _size(t))]
     sizes = [size for size, _ in points]
     seconds = [duration for _, duration in points]
     if len(points) < _FEW or max(sizes) < _SPREAD * min(sizes):
-        return 0.0
+        return None
     if min(seconds) == max(seconds) or correlation(sizes, seconds) < _LINEAR:
-        return 0.0
+        return None
     slope, intercept = linear_regression(sizes, seconds)
     middle = intercept + slope * median(sizes)
-    return min(1.0, max(0.0, intercept / middle)) if middle > 0 else 0.0
+    return min(1.0, max(0.0, intercept / middle)) if middle > 0 else None
 
 
 def _calls(task: Task) -> int | None:

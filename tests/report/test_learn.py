@@ -38,12 +38,12 @@ def test_the_wait_at_the_gate_is_no_part_of_what_the_jobs_took() -> None:
     ("seconds", "fixed"),
     [
         ((10.0, 12.0, 14.0, 18.0), 8.0 / 13.0),  # 8 s, and 2 s for each MB
-        ((5.0, 9.0, 4.0, 6.0), 0.0),  # no line
-        ((2.0, 4.0, 6.0), 0.0),  # too few
+        ((5.0, 9.0, 4.0, 6.0), None),  # no line
+        ((2.0, 4.0, 6.0), None),  # too few
     ],
 )
 def test_what_of_the_run_time_does_not_grow_is_learned_from_tasks_of_several_sizes(
-    seconds: tuple[float, ...], fixed: float
+    seconds: tuple[float, ...], fixed: float | None
 ) -> None:
     tasks = [
         a_task(job=f"ID{at}", duration=took, files=(FileUse("in", "", size * 10**6),))
@@ -51,3 +51,14 @@ def test_what_of_the_run_time_does_not_grow_is_learned_from_tasks_of_several_siz
     ]
     kind = history_of(a_run(*tasks)).of("", "cat")
     assert kind and kind.fixed == pytest.approx(fixed)
+
+
+def test_outputs_are_as_large_as_planning_knew_them() -> None:
+    files = (
+        FileUse("input", "", 500),
+        FileUse("declared", "", 100, output=True),
+        FileUse("found", "", 30, output=True),
+    )
+    learned = history_of(a_run(a_task(files=files), planned_sizes={"declared": 400}))
+    past = learned.of("ID1", "cat")
+    assert past and past.made == 430

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from statistics import fmean
 from typing import Any
 
 from pegasus_bb.core.units import format_duration
@@ -62,11 +63,13 @@ class Prediction:
         """The makespan for a person: 35.0 s, or 20 to 35 s."""
         return format_range(self.low, self.high)
 
-    def as_measured(self, makespan: float) -> Prediction:
-        """The same mode as a run of it was measured: ``makespan`` without the wait.
+    def as_measured(self, makespans: Sequence[float]) -> Prediction:
+        """The same mode as runs of it were measured: ``makespans`` without the wait.
 
-        What it took longer is other; what it took less makes every part shorter.
+        What they took longer is other; what they took less makes every part shorter.
+        The range is from the shortest to the longest.
         """
+        makespan = fmean(makespans)
         simulated = self.makespan - self.wait
         if makespan >= simulated:
             longer = replace(self, other=self.other + makespan - simulated)
@@ -80,7 +83,12 @@ class Prediction:
                 other=self.other * less,
             )
         whole = longer.makespan
-        return replace(longer, pessimistic=whole, optimistic=whole, is_guess=False)
+        return replace(
+            longer,
+            pessimistic=whole + (max(makespans) - makespan),
+            optimistic=whole + (min(makespans) - makespan),
+            is_guess=False,
+        )
 
     def with_other(self, seconds: float) -> Prediction:
         """Add so many seconds, which no part of the model explains."""

@@ -16,8 +16,8 @@ from pegasus_bb.forecast.workflow.prediction import Prediction
 
 _HEAD = ("mode", "makespan", "stage-in", "tasks", "stage-out", "other", "GiB hours")
 RANGE = (
-    "a range: how much of the run times were calls to the storage is unknown; the "
-    "other columns are in the middle of it (docs/demands.md)"
+    "a range: how much of the run times are calls to the storage, or grow with the "
+    "files, is unknown; the other columns are in the middle of it (docs/demands.md)"
 )
 _WAIT = 2  # the place of a column that is there where a mode waits
 

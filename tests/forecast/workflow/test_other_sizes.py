@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pegasus_bb.forecast.demands.demand import DemandRange
 from pegasus_bb.model.history import History, Past
 from tests.support.user_files import job, sized, use
 
@@ -16,9 +18,15 @@ ONE = [job("ID0", use("in", "input", **sized(200 * MB)))]
 
 def computing(folder: Path, history: History) -> float:
     """Seconds that the task computes at most."""
-    simulator, _ = planned(folder, ONE, history=history)
+    return demand(folder, history).pessimistic.compute
+
+
+def demand(
+    folder: Path, history: History, jobs: list[dict[str, Any]] = ONE
+) -> DemandRange:
+    simulator, _ = planned(folder, jobs, history=history)
     (load,) = simulator.planned.work.loads
-    return load.demand.pessimistic.compute
+    return load.demand
 
 
 @pytest.mark.parametrize(
@@ -43,6 +51,15 @@ def test_what_a_task_did_grows_as_its_files_do(
 
 
 def test_a_task_of_other_files_is_as_much_larger(tmp_path: Path) -> None:
-    kind = Past(10.0, size=100 * MB)
-    found = computing(tmp_path, History(transformations={"work": kind}))
-    assert found == pytest.approx(2 * 10.0 - 10.0)  # 10 s of it are bytes
+    kind = Past(10.0, made=100 * MB)
+    jobs = [job("ID0", use("new", "input"), use("out", "output", **sized(200 * MB)))]
+    found = demand(tmp_path, History(transformations={"work": kind}), jobs)
+    assert found.pessimistic.compute == pytest.approx(2 * 10.0 - 20.0)  # of its bytes
+
+
+def test_a_part_of_the_time_may_not_grow(tmp_path: Path) -> None:
+    run = History(jobs={"ID0": Past(30.0)}, planned_sizes={"in": 100 * MB})
+    found = demand(tmp_path, run)
+    assert found.pessimistic.compute == pytest.approx(30 * 2 - 10)
+    assert found.optimistic.compute == pytest.approx(30 * (2 / 3 + 2 / 3) - 10)
+    assert "all of it, or a third" in found.note

@@ -31,9 +31,15 @@ def test_a_guess_takes_no_buffer_and_names_the_run_that_settles_it() -> None:
 @pytest.mark.parametrize("makespan", [40, 160])
 def test_a_measured_mode_takes_what_it_took(makespan: float) -> None:
     ends = [SimulatedEnd((5, 70, 10, 10, 10), 0), SimulatedEnd((5, 50, 10, 10, 10), 0)]
-    found = predicted("off", ends).as_measured(makespan)
+    found = predicted("off", ends).as_measured([makespan])
     assert found.low == found.high == found.makespan == pytest.approx(makespan + 5)
     assert found.wait == 5
+
+
+def test_a_mode_that_was_measured_twice_is_a_range() -> None:
+    ends = [SimulatedEnd((5, 70, 10, 10, 10), 0)]
+    found = predicted("off", ends).as_measured([90, 110])
+    assert (found.low, found.makespan, found.high) == (95, 105, 115)
 
 
 @pytest.mark.parametrize(

@@ -105,8 +105,8 @@ def _with_doubt(compared: Comparison, found: Simulated, mode: str) -> Comparison
     of_both = [p for p in found.predicted.modes if p.mode in (OFF.name, mode)]
     ranges = " and ".join(f"{p.range} in mode {p.mode}" for p in of_both)
     doubt = (
-        "these runs leave out what earlier runs took beyond their simulation. With it: "
-        f"{ranges} (docs/prediction.md)."
+        "these runs are in the middle of the ranges, and leave out what earlier runs "
+        f"took beyond their simulation. The forecast: {ranges} (docs/prediction.md)."
     )
     return replace(compared, warnings=(doubt, *compared.warnings))
 

@@ -57,6 +57,9 @@ class Stat:
         return None if self.error is None or not self.mean else self.error / self.mean
 
 
+ALIKE = 0.05  # of a makespan: a simulation is no better than that
+
+
 @dataclass(frozen=True, slots=True)
 class Pair:
     """One quantity on the PFS and on the burst buffer; None: not measured there."""
@@ -89,6 +92,12 @@ class Pair:
         if difference is None or least is None:
             return None
         return abs(difference) > least
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether a simulation cannot tell the sides apart."""
+        ratio = self.ratio
+        return bool(ratio and max(ratio, 1 / ratio) <= 1 + ALIKE)
 
     @property
     def doubt(self) -> str:

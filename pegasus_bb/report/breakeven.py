@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pegasus_bb.core.units import format_measured, format_size
-from pegasus_bb.model.mean_and_error import Pair, stat
+from pegasus_bb.model.mean_and_error import ALIKE, Pair, stat
 
 # What sentences call the parts of the clock.
 BALANCE: Mapping[str, tuple[str, ...]] = {
@@ -40,6 +40,7 @@ class BreakEven:
     balance: Mapping[str, Pair]  # BALANCE, seconds; both sides of each are known
     footprint_now: float | None  # bytes of these runs' files
     makespan: Pair
+    is_alike: bool = False  # simulated, and nearer to each other than the model is
 
     @property
     def won(self) -> float:
@@ -81,7 +82,7 @@ class BreakEven:
 
     @property
     def _gains(self) -> bool:
-        return self.net > 0 and self.is_beyond_scatter
+        return self.net > 0 and self.is_beyond_scatter and not self.is_alike
 
     @property
     def runs(self) -> float | None:
@@ -135,6 +136,8 @@ class BreakEven:
 
     def _verdict(self) -> str:
         took = format_measured(abs(self.net), self.makespan.difference_error)
+        if self.is_alike:
+            return f"Less than {ALIKE:.0%} is no gain or loss: there is no break-even."
         if not self.is_beyond_scatter:
             word = "shorter" if self.net > 0 else "longer"
             return (
@@ -211,6 +214,8 @@ def break_even(
     bb: Sequence[RunClock],
     footprint: Pair,
     makespan: Pair = _UNKNOWN,
+    *,
+    simulated: bool = False,
 ) -> BreakEven | None:
     """Compute it from the runs of each side by the clock; None if a side has no
     records."""
@@ -218,7 +223,8 @@ def break_even(
     balance = {name: _pair(parts, pfs, bb) for name, parts in BALANCE.items()}
     if any(pair.difference is None for pair in balance.values()):
         return None
-    return BreakEven(balance, known.mean if known else None, makespan)
+    now = known.mean if known else None
+    return BreakEven(balance, now, makespan, simulated and makespan.is_alike)
 
 
 def _pair(parts: Sequence[str], *sides: Sequence[RunClock]) -> Pair:

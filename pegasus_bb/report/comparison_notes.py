@@ -24,11 +24,14 @@ def warnings_on(sides: Sides) -> tuple[str, ...]:
     )
 
 
+_OF_A_SIMULATION = "off CPU is what a task waits for storage: run time - computing."
+
+
 def notes_on(sides: Sides, io_wait: IOWait) -> tuple[str, ...]:
     """Make every other remark on these sides, the meaning of I/O wait first."""
     runs = sides.runs
     return (
-        io_wait.sentence,
+        _OF_A_SIMULATION if any(run.simulated for run in runs) else io_wait.sentence,
         *_on_calls(runs),
         *_on_threads(runs),
         *_busy_processors(runs, io_wait),

@@ -12,7 +12,7 @@ from pegasus_bb.core.units import (
     format_seconds,
     format_size,
 )
-from pegasus_bb.model.mean_and_error import Pair, Stat
+from pegasus_bb.model.mean_and_error import ALIKE, Pair, Stat
 from pegasus_bb.model.run import Kind, Run
 from pegasus_bb.report.report_document import NamedRun, Sides
 
@@ -129,6 +129,8 @@ def _sentence(sides: Sides, pair: Pair) -> str:
     if not ratio:
         return f"The run took {both}."
     times = max(ratio, 1 / ratio)
+    if pair.is_alike and any(run.simulated for run in sides.runs):
+        return f"The sides take about as long, within {ALIKE:.0%}: {both}."
     if times < 1.005:
         return f"The sides took equally long, within 0.5 %: {both}."
     word = "faster" if ratio >= 1 else "slower"

@@ -23,9 +23,9 @@ from dataclasses import replace
 
 from pegasus_bb.forecast.demands.demand import Demand, DemandRange
 from pegasus_bb.forecast.workflow.execution import Execution
-from pegasus_bb.forecast.workflow.prediction import ALIKE
 from pegasus_bb.forecast.workflow.simulator import Mode, Simulator
 from pegasus_bb.model.history import History, Past
+from pegasus_bb.model.mean_and_error import ALIKE
 from pegasus_bb.model.speeds import Speed, Speeds
 
 UNKNOWN = 10_000.0  # operations a second; only ratios to it mean anything

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pegasus_bb.core.units import GIB, format_reserved
-from pegasus_bb.forecast.workflow.prediction import ALIKE, Prediction
+from pegasus_bb.forecast.workflow.prediction import Prediction
+from pegasus_bb.model.mean_and_error import ALIKE
 from pegasus_bb.model.modes import OFF
 
 _COUNTS = 0.01 * GIB  # byte-hours: less is shown as nothing, and saves nothing

@@ -8,8 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from pegasus_bb.core.units import format_duration
-
-ALIKE = 0.05  # of a makespan: the model is no better than that
+from pegasus_bb.model.mean_and_error import ALIKE
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -60,8 +61,20 @@ def test_the_report_makes_its_tables_of_it(tmp_path: Path) -> None:
     text = render_text(found)
     assert text.count("(simulated)") == len(tables(found, PLAIN)) > 3
     assert "PFS run 1: w, simulated, mode off" in text
+    assert "kernel" not in text
     document = to_document(found)
     assert document["runs"]["bb"][0]["simulated"] is True
     clock = document["runs"]["bb"][0]["clock"]
     assert clock["gate_wait"] == WAIT
     assert sum(clock.values()) == pytest.approx(bb.makespan)
+
+
+def test_a_simulation_tells_no_difference_that_is_within_its_error(
+    tmp_path: Path,
+) -> None:
+    (off,) = simulated(tmp_path, "off")
+    bb = replace(off, mode="persistent", tier="bb", makespan=off.makespan * 0.98)
+    found = compare([off], [bb])
+    assert "about as long, within 5%" in found.headline
+    assert found.break_even and "no break-even" in found.break_even.sentences[0]
+    assert found.break_even.footprint is None

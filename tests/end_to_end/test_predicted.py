@@ -151,6 +151,27 @@ def test_a_simulation_of_larger_files_says_what_it_assumes(
     assert seconds[1] > 10 * seconds[0]  # all but starting
 
 
+def test_workflows_and_planned_runs_are_members_of_a_mix(
+    site: Site, learning: History
+) -> None:
+    speeds(site, pfs=SLOW, bb=FAST)
+    (site.work / "mix.yml").write_text(
+        f"members:\n- {{workflow: workflow.yml, copies: 2}}\n"
+        f"- {{planned: {learning[1]}, mode: off}}\nspeeds: speeds.yml\n"
+    )
+    rates = {"cluster": {"slots": 2, "pfs": SLOW, "bb": FAST}}
+    (site.work / "speeds.yml").write_text(json.dumps(rates))
+    done = site.bb("simulate", "--mix", "mix.yml", "--json")
+    assert done.returncode == 0, done.stderr
+    first, second, off = json.loads(done.stdout)["members"]
+    assert first["makespan"] <= second["makespan"]
+    assert (off["mode"], off["reserved"], off["name"]) == ("off", 0, learning[1])
+    (site.work / "mix.yml").write_text("members:\n- {copies: 2}\n")
+    done = site.bb("simulate", "--mix", "mix.yml")
+    assert done.returncode == 2
+    assert "one of workflow and planned" in done.stderr
+
+
 def test_slots_that_the_speeds_lack_are_those_of_the_earlier_run(
     site: Site, learning: History
 ) -> None:

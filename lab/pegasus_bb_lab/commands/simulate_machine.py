@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import click
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb_lab.commands.mix_options import MixOptions, mix_options
+from pegasus_bb_lab.model.workflow_mix import read_workflow_mix
 
 
 @click.command(
@@ -38,12 +40,19 @@ def command(
     burst buffers: bandwidth of checkpoints, productive time, node-hours lost to faults.
     Figures are means over the seeds with a 95 % confidence interval. Every case has the
     same jobs and the same faults of compute nodes, so differences are paired.
+
+    If FILE names workflows as members, these run at the same time on one buffer: the
+    makespan of each, its wait for capacity, and the most that is reserved.
     """
     mix = {field.name: options[field.name] for field in fields(MixOptions)}
     if flash is not None:
         _flash(flash, as_json=as_json, others={"provision": provision, **mix})
     elif provision is not None:
         _provision(provision, as_json=as_json, others=mix)
+    elif (workflows := read_workflow_mix(mix["mix"], os.environ)) is not None:
+        from pegasus_bb_lab.commands.mix_workflows import show_workflows
+
+        show_workflows(workflows, MixOptions(**mix), as_json=as_json)
     else:
         from pegasus_bb_lab.commands.simulate_mix import simulate_mix
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from pegasus_bb.forecast.demands.demand import Demand
-from pegasus_bb.forecast.simulated_clock import Simulation, Steps
+from pegasus_bb.forecast.simulated_clock import Simulation, Slots, Steps
 from pegasus_bb.forecast.workflow.outline import PRIORITY, Outline, roots
 from pegasus_bb.forecast.workflow.storage_model import Storage
 from pegasus_bb.forecast.workflow.work import OwnReservation, Work
@@ -104,6 +104,7 @@ class Rules:
     wait: float = 0.0  # seconds that the gate holds the run back
     removes_folder: bool = True  # at the end
     phases: Sequence[int] = ()  # the last level of each phase
+    reserved: int = 0  # bytes of that reservation
 
 
 class Phases:
@@ -135,8 +136,25 @@ class Phases:
         return freed
 
 
+class SharedSite:
+    """The clock, the storage and the slots of a site, which runs share. ``room``: the
+    bytes of its buffer, which reservations wait for; None: there is room for all."""
+
+    def __init__(self, speeds: Speeds, room: Slots | None = None) -> None:
+        self.simulation = Simulation()
+        self.storage = Storage(self.simulation, speeds.places.values())
+        self.free, self.room = speeds.slots, room
+        self.runs: list[Execution] = []
+
+    def start_what_can(self) -> None:
+        """Give free slots to the runs; an earlier one comes first."""
+        for run in self.runs:
+            run.start_what_can()
+
+
 class Execution:
-    """One run. Times are seconds since the start; lists go by node."""
+    """One run. Times are seconds since the start; lists go by node. ``site``: shared
+    with other runs; without it, the run has a site of its own."""
 
     def __init__(
         self,
@@ -145,8 +163,12 @@ class Execution:
         demands: Sequence[Demand],
         speeds: Speeds,
         rules: Rules,
+        *,
+        site: SharedSite | None = None,
     ) -> None:
-        self.simulation = Simulation()
+        self.site = site or SharedSite(speeds)
+        self.site.runs.append(self)
+        self.simulation, self.storage = self.site.simulation, self.site.storage
         self.clock = PartsClock(self.simulation)
         self.outline, self.work, self.rules = outline, work, rules
         count = len(outline.nodes)
@@ -156,10 +178,9 @@ class Execution:
         self.stopped = [0.0] * count  # the task or the copies were done
         self.ended = [0.0] * count  # and all that belongs to the node
         self.gate_opened = self.makespan = 0.0
+        self.has_room = 0.0  # its reservation had room
         self.alone: list[tuple[Kind, float, float]] = []  # kind, start, seconds
         self.demands = demands
-        self.storage = Storage(self.simulation, speeds.places.values())
-        self._free = speeds.slots
         self._queue = ReadyQueue(outline, work, demands)
         self._is_busy = False
         self._waits = [node.parents for node in outline.nodes]
@@ -167,14 +188,17 @@ class Execution:
         self._left = count
 
     def run(self) -> None:
-        self.simulation.start(self._begin())
+        self.simulation.start(self.begin())
         self.simulation.run()
 
-    def _begin(self) -> Steps:
+    def begin(self) -> Steps:
         own = self.rules.startup.own
         if self.rules.reserves:
             yield from self._alone(Kind.BB_SETUP, own)
             self.clock.change(WAIT, 1)
+            if self.site.room is not None:
+                yield self.site.room.take(self.rules.reserved)
+            self.has_room = self.simulation.now
             if self.rules.wait:
                 yield self.rules.wait
             self.clock.change(WAIT, -1)
@@ -184,7 +208,7 @@ class Execution:
             self._free_to_go(at)
         if not self._left:
             self.simulation.start(self._finish())
-        self._start_what_can()
+        self.site.start_what_can()
 
     def _finish(self) -> Steps:
         own = self.rules.startup.own
@@ -192,6 +216,8 @@ class Execution:
             yield from self._alone(Kind.CLEANUP, own)
         if self.rules.reserves:
             yield from self._alone(Kind.BB_DELETE, own)
+            if self.site.room is not None:
+                self.site.room.give(self.rules.reserved)
         self.clock.change(OTHER, 0)
         self.makespan = self.simulation.now
 
@@ -230,16 +256,17 @@ class Execution:
     def _queued(self, at: int) -> Steps:
         yield self.rules.startup.queue
         self._queue.add(at)
-        self._start_what_can()
+        self.site.start_what_can()
 
-    def _start_what_can(self) -> None:
+    def start_what_can(self) -> None:
         """Start ready nodes. It does not nest: a node that takes no time ends while it
         starts."""
         if self._is_busy:
             return
         self._is_busy = True
-        while self._free and (group := self._queue.next(self._free)):
-            self._free -= len(group)
+        site = self.site
+        while site.free and (group := self._queue.next(site.free)):
+            site.free -= len(group)
             steps = self._tasks if group[0] < self.outline.tasks else self._own_job
             self.simulation.start(steps(group))
         self._is_busy = False
@@ -279,7 +306,7 @@ class Execution:
         if own is not None and not own.by_batch_system:
             for copy in own.stage_out:
                 yield from self.storage.copy(copy, jobs=jobs)
-        self._free += jobs
+        self.site.free += jobs
         if own is not None and own.by_batch_system:
             yield from self._staged_out(own, jobs)
         self.clock.change(COMPUTE, -1)
@@ -289,7 +316,7 @@ class Execution:
         """Let the batch system stage out: the slots are free already."""
         self.clock.change(COMPUTE, -1)
         self.clock.change(STAGE_OUT, 1)
-        self._start_what_can()
+        self.site.start_what_can()
         for copy in own.stage_out:
             yield from self.storage.copy(copy, jobs=jobs)
         self.clock.change(STAGE_OUT, -1)
@@ -310,7 +337,7 @@ class Execution:
             if calls is not None:
                 yield calls.request(files)
         stopped = self.simulation.now
-        self._free += len(group)
+        self.site.free += len(group)
         self.clock.change(part, -1)
         self._have_ended(group, started, started, stopped)
 
@@ -335,4 +362,4 @@ class Execution:
                     self._is_ready(late)
         if not self._left:
             self.simulation.start(self._finish())
-        self._start_what_can()
+        self.site.start_what_can()

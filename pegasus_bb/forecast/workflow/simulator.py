@@ -164,6 +164,7 @@ class Simulator:
             wait=planned.wait if reserves else 0.0,
             removes_folder=planned.cleanup != "none" and planned.delivered,
             phases=phases.ends if reserves and phases is not None else (),
+            reserved=placement.capacity if reserves else 0,
         )
         return Mode(kind, placement, self.outline, work, rules)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -192,3 +192,15 @@ def only_of_pegasus(ctx: click.Context) -> list[tuple[str, ...]]:
     """The given options that only pegasus-plan has, each with its value."""
     noted: list[tuple[str, ...]] = ctx.meta.get(_NOTED, [])
     return noted
+
+
+@click.command("plan", cls=PlanCommand)
+@options_of_a_look
+def _planning(**_: Any) -> None:
+    """The command line of a planning, to be read and not called."""
+
+
+def options_of(argv: Sequence[str]) -> PlanOptions:
+    """The options of a planning that was noted, or is made up."""
+    with _planning.make_context("plan", list(argv)) as context:
+        return plan_options(context.params)

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from pegasus_bb.api.comparing import compare
+from pegasus_bb.cli.larger_data import with_larger_data
 from pegasus_bb.cli.output import write_page
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.report.encoding import as_text
@@ -78,7 +79,7 @@ def command(
     if html is not None:
         import pegasus_bb.report.page  # noqa: F401 - says now whether it is installed
     gc.disable()  # of many records, a third of the time went into looking for garbage
-    found = compare(pfs, bb, bench=bench, probe=probe)
+    found = with_larger_data(compare(pfs, bb, bench=bench, probe=probe))
     width = shutil.get_terminal_size((WIDTH, 24)).columns  # $COLUMNS comes first
     only_json = json_file == Path("-")
     if only_json:

@@ -41,6 +41,7 @@ class BreakEven:
     footprint_now: float | None  # bytes of these runs' files
     makespan: Pair
     is_alike: bool = False  # simulated, and nearer to each other than the model is
+    forecast: str = ""  # of larger data, in a sentence
 
     @property
     def won(self) -> float:
@@ -132,7 +133,8 @@ class BreakEven:
     @property
     def sentences(self) -> tuple[str, ...]:
         """The verdict, what it is made of, and the break-even if there is one."""
-        return (self._verdict(), *self._parts(), *self._break_even())
+        more = (self.forecast,) if self.forecast else ()
+        return (self._verdict(), *self._parts(), *self._break_even(), *more)
 
     def _verdict(self) -> str:
         took = format_measured(abs(self.net), self.makespan.difference_error)

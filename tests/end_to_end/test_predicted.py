@@ -102,6 +102,7 @@ def test_the_report_shows_how_far_off_it_was(site: Site, learning: History) -> N
     done = site.bb("report", "--pfs", runs[0], "--bb", runs[1], "--json", "r.json")
     assert done.returncode == 0, done.stderr
     assert "predicted makespan " in done.stdout
+    assert "With 10 times the data the forecast is " in " ".join(done.stdout.split())
     document = json.loads((site.work / "r.json").read_text())
     (pfs,), (bb,) = document["runs"]["pfs"], document["runs"]["bb"]
     assert pfs["predicted_makespan"] is None  # no speeds were declared

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import Any
 
 import click
 import orjson
 
 from pegasus_bb.cli.output import echo_lines
-from pegasus_bb.cli.plan_options import PlanCommand, options_of_a_look, plan_options
+from pegasus_bb.cli.plan_options import options_of
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.text import columns
 from pegasus_bb.core.units import format_duration, format_size
@@ -63,12 +62,6 @@ def _planned(mix: WorkflowMix, member: Member) -> PlannedMember:
     )
 
 
-@click.command("plan", cls=PlanCommand)
-@options_of_a_look
-def _planning(**_: Any) -> None:
-    """The command line of a planning, to be read and not called."""
-
-
 def _options(mix: WorkflowMix, member: Member) -> PlanOptions:
     """Those of the planning of ``member``."""
     history = mix.folder / member.history if member.history else None
@@ -90,8 +83,7 @@ def _options(mix: WorkflowMix, member: Member) -> PlanOptions:
         argv += ["--bb-history", str(history)]
     if mix.speeds:
         argv += ["--bb-speeds", str(mix.folder / mix.speeds)]
-    with _planning.make_context("plan", argv) as context:
-        return replace(plan_options(context.params), cwd=cwd)
+    return replace(options_of(argv), cwd=cwd)
 
 
 def _lines(found: MixOutcome) -> Iterator[str]:

@@ -190,6 +190,7 @@ class Execution:
     def run(self) -> None:
         self.simulation.start(self.begin())
         self.simulation.run()
+        self.site.runs.clear()  # no cycle: planning collects no garbage
 
     def begin(self) -> Steps:
         own = self.rules.startup.own

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pegasus_bb.forecast.demands.demand import Demand, DemandRange
+from pegasus_bb.forecast.workflow.simulator import demands_of
 from pegasus_bb.model.history import History, Past
 from pegasus_bb.model.modes import PERSISTENT
 from pegasus_bb.model.placement import PlannedPhases
@@ -139,3 +142,15 @@ def test_each_job_for_itself(tmp_path: Path) -> None:
     assert found.compute == pytest.approx(120 + 410 / 200)
     reserved = 300 * MB * first + 2 * 110 * MB * second
     assert found.byte_hours == pytest.approx(reserved / 3600)
+
+
+def test_a_run_that_has_ended_needs_no_garbage_collection(tmp_path: Path) -> None:
+    """Planning collects none: runs of large workflows would pile up."""
+    simulator, placement = planned(tmp_path, fan(2))
+    demands = demands_of(simulator.planned.work, 0)
+    gc.disable()
+    try:
+        gone = weakref.ref(simulator.execute(simulator.off(placement), demands))
+        assert gone() is None
+    finally:
+        gc.enable()

@@ -56,7 +56,7 @@ class Past:
             meta_time=_times(self.meta_time, longer),
             read=_whole(self.read, more),
             written=_whole(self.written, more),
-            calls=_whole(self.calls, more),
+            calls=_whole(self.calls, longer),
             made=_whole(self.made, more),
         )
 

@@ -61,5 +61,5 @@ def test_a_part_of_the_time_may_not_grow(tmp_path: Path) -> None:
     run = History(jobs={"ID0": Past(30.0)}, planned_sizes={"in": 100 * MB})
     found = demand(tmp_path, run)
     assert found.pessimistic.compute == pytest.approx(30 * 2 - 10)
-    assert found.optimistic.compute == pytest.approx(30 * (2 / 3 + 2 / 3) - 10)
-    assert "all of it, or a third" in found.note
+    assert found.optimistic.compute == pytest.approx(30 - 10)
+    assert "all of it, or none" in found.note

@@ -24,6 +24,7 @@ from math import inf
 from typing import NamedTuple
 
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput, Selection
+from pegasus_bb.decide.job_reservations import temporary_files
 from pegasus_bb.decide.lint.job_reservations import MOST_FILES, several_nodes
 from pegasus_bb.decide.run_times import job_spans, known_times
 from pegasus_bb.decide.sizing import automatic_capacity, quota_of
@@ -91,6 +92,7 @@ def find_candidates(
     catalogs = given.catalogs
     quota = quota_of(tier) if not tier.is_reserved else None
     private = {} if given.has_sub_workflows else _private(given, placement, pinned)
+    temporary = temporary_files(given, tier)
     most = MOST_FILES if tier.is_staged else len(private)
     programs = staged_with(given.workflow, catalogs.transformations, tier.site)
     makers = {graph.producer[lfn]: None for lfn in private if lfn in graph.producer}
@@ -101,6 +103,7 @@ def find_candidates(
         own = _reservation(job, graph, placement, private)
         if own is None or len(own.stage_out) > most:
             continue
+        own.need += temporary(job)
         headroom = given.settings.headroom
         own.capacity = automatic_capacity(tier, headroom, own.need)
         if quota is not None and own.capacity > quota:

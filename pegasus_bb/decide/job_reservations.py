@@ -117,6 +117,15 @@ def capacity_maker(tier: Tier, settings: Settings) -> Callable[[int], int]:
     return capacity
 
 
+def temporary_files(given: PlanningInput, tier: Tier) -> Callable[[Job], int]:
+    """The bytes of temporary files that a job had on such a tier in earlier runs; 0 if
+    they go elsewhere."""
+    history = given.history
+    if not tier.has_temporary_files:
+        return lambda job: 0
+    return lambda job: history.temporary_of(job.id, job.transformation)
+
+
 def _maker(
     given: PlanningInput, placement: Placement
 ) -> Callable[[Sequence[Job]], JobReservation]:
@@ -128,6 +137,7 @@ def _maker(
     programs = staged_with(given.workflow, catalog, tier.site)
     here = sizes(placement)
     capacity = capacity_maker(tier, given.settings)
+    temporary = temporary_files(given, tier)
 
     def make(jobs: Sequence[Job]) -> JobReservation:
         inputs: dict[str, None] = {}
@@ -147,6 +157,7 @@ def _maker(
             for lfn in written:
                 (outputs if lfn in here else write)[lfn] = None
         need = sum([here[lfn] for lfn in inputs | outputs])
+        need += max([temporary(job) for job in jobs])  # of one after the other
         return JobReservation(
             tuple(inputs),
             tuple(outputs),

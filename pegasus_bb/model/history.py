@@ -92,6 +92,8 @@ class History:
     programs: Mapping[str, Past] = field(default_factory=dict)  # by name alone
     sizes: Mapping[str, int] = field(default_factory=dict)  # bytes by LFN
     planned_sizes: Mapping[str, int] = field(default_factory=dict)  # before the run
+    # The most bytes of temporary files, by job and by transformation.
+    temporary: Mapping[str, int] = field(default_factory=dict)
     brought: int | None = None  # bytes that staging in copied; None: unknown
     mode: str = OFF.name  # of the run; off as well if it fell back to the PFS
     makespan: float | None = None  # seconds of the run, without ``wait``
@@ -130,6 +132,11 @@ class History:
         one."""
         pasts = self.pasts(job, transformation)
         return pasts[0][1] if pasts else None
+
+    def temporary_of(self, job: str, transformation: str) -> int:
+        """The most bytes of temporary files that a run has seen; 0 if none has."""
+        known = (run.temporary for run in (self, *self.others))
+        return max(sizes.get(job, sizes.get(transformation, 0)) for sizes in known)
 
     def _growth(self, past: Past, files: Sized, made: Sized) -> float:
         """How many times the bytes of that task ``files`` have. Sizes that planning

@@ -280,6 +280,8 @@ class Run:
     planned_sizes: Mapping[str, int] = field(default_factory=dict)  # bytes by LFN
     # Bytes by LFN, of what came from other hosts.
     fetched: Mapping[str, int] = field(default_factory=dict)
+    # By node: the most bytes of temporary files on the tier, as they were seen.
+    temporary: Mapping[str, int] = field(default_factory=dict)
     saved: int | None = None  # bytes of results at their destination
     safe: float | None = None  # seconds from the start until all results were there
     footprint: int | None = None  # bytes of all files of known size

@@ -30,6 +30,7 @@ CHOICES = {
 }
 # these are not single values
 SUBMIT_DIR = "submit_dir"  # shared | local: nodes see the tier alone
+_TEMP = "temp"  # true: temporary files of jobs, too
 _DRAIN = "drain"
 _POOLS = "pools"
 KEYS = ("name", *CHOICES, "pool", "capacity", "granularity", "scratch", _DRAIN)
@@ -73,6 +74,11 @@ class Tier:
     @property
     def is_of_one_node(self) -> bool:
         return not self.is_reserved or self.access == "private"
+
+    @property
+    def has_temporary_files(self) -> bool:
+        """Whether the temporary files of its jobs are there."""
+        return self.settings.get(_TEMP) == "true"
 
     @property
     def is_all_nodes_see(self) -> bool:
@@ -139,6 +145,8 @@ def _read_tier(entry: Entry, site: str) -> Tier:
             raise entry.error(f"a tier without a {key}", "", f"add {key}: ...")
     single = (key for key in entry.data if key not in (_DRAIN, _POOLS))
     values = {key: _text(entry.below(key)) for key in single}
+    if _TEMP in values:
+        values[_TEMP] = str(entry.flag(_TEMP, default=False)).lower()
     _check_choices(entry, CHOICES, values)
     backend = values["backend"]
     entry.check_keys(keys_of(backend), f"a {backend} tier")

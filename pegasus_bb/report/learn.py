@@ -45,6 +45,7 @@ def history_of(run: Run) -> History:
         programs=_by_name(logged, together, known),
         sizes={**run.fetched, **sizes_of(tasks)},
         planned_sizes=run.planned_sizes,
+        temporary=_temporary(recorded, run.temporary),
         brought=run.brought,
         mode=OFF.name if on_pfs else run.mode or PERSISTENT.name,
         makespan=_makespan(run) if recorded and not run.retries else None,
@@ -52,6 +53,17 @@ def history_of(run: Run) -> History:
         source=_source(run, tasks),
         at_once=_most([(task.start, task.end) for task in recorded]) or None,
     )
+
+
+def _temporary(tasks: Sequence[Task], peaks: Mapping[str, int]) -> dict[str, int]:
+    """Return the most bytes of temporary files, by job and by transformation. A cluster
+    has those of one task at a time."""
+    most: dict[str, int] = {}
+    for task in tasks:
+        for name in filter(None, (task.job, task.transformation)):
+            if task.node in peaks:
+                most[name] = max(peaks[task.node], most.get(name, 0))
+    return most
 
 
 def _source(run: Run, tasks: Sequence[Task]) -> str:

@@ -41,6 +41,7 @@ from pegasus_bb.report.run_notes import (
     jobs_on_pfs,
     load_at_start,
     staged_out,
+    temporary_files,
 )
 
 _LIMIT = 4 << 20  # bytes of braindump.yml or plan.json
@@ -145,6 +146,7 @@ def _with_notes(run: Run, folder: Path, found: RunFiles, workflow: Path) -> Run:
         brought=staged_in(known, run.tasks),
         planned_sizes={n: f.size for n, f in files.items() if f.size is not None},
         fetched=fetched(folder),
+        temporary=temporary_files(folder),
         saved=results.size if results else None,
         safe=results.last - start if results and start is not None else None,
         footprint=footprint(files, run.tasks),

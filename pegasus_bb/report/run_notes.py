@@ -94,6 +94,13 @@ def fetched(folder: Path) -> dict[str, int]:
     return {str(lfn): size for lfn, size in sizes if lfn and size is not None}
 
 
+def temporary_files(folder: Path) -> dict[str, int]:
+    """Node -> the most bytes of temporary files that its last try had on the tier."""
+    files = (folder / "bb" / "stage_out").glob("*.json")
+    sizes = ((file.stem, read_note(file).get("temporary")) for file in files)
+    return {node: size for node, size in sizes if type(size) is int and size >= 0}
+
+
 def jobs_on_pfs(folder: Path) -> tuple[tuple[JobOnPfs, ...], tuple[Problem, ...]]:
     """Return the jobs that worked on the PFS because their tier had no room, by node.
 

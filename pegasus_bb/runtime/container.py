@@ -125,7 +125,7 @@ def _docker(
     container: dict[str, Any], task: ContainedTask, environ: dict[str, str]
 ) -> list[str]:
     """The container runs as the job's user, who then owns the files that it makes."""
-    passed = sorted(environ.keys() - _OF_THE_NODE - container["env"].keys())
+    passed = sorted(environ.keys() - _of_the_node(environ) - container["env"].keys())
     values = {"HOME": task.folder, **container["env"]}
     program = find_program("docker", environ)
     image = container["image"]
@@ -142,6 +142,12 @@ def _docker(
         _loaded(program, image, environ) if image.startswith("/") else image,
         *task.argv[1:],
     ]
+
+
+def _of_the_node(environ: dict[str, str]) -> set[str]:
+    """The variables that stay outside; not those of a tier's temporary files."""
+    of_job = environ.get("PEGASUS_BB_TEMP") and {"TMPDIR", "TMP", "TEMP"}
+    return _OF_THE_NODE - (of_job or set())
 
 
 def _loaded(program: str, path: str, environ: dict[str, str]) -> str:

@@ -21,7 +21,7 @@ def disk(site: Site) -> Path:
     return folder
 
 
-def declare(site: Site, *tiers: dict[str, str]) -> None:
+def declare(site: Site, *tiers: dict[str, object]) -> None:
     sites = site.document("sites.yml")
     sites["x-storage-tiers"]["cluster"] = list(tiers)
     site.save("sites.yml", sites)
@@ -68,6 +68,33 @@ def started_over_with_room_all_is_well(site: Site, folder: Path) -> None:
     assert json.loads(site.bb("status", "--json", str(folder)).stdout)["on_pfs"] == []
     assert not (site.root / "ledger.jsonl").exists()
     assert read_run(folder).reserved is None
+
+
+def test_temporary_files_of_a_run_are_room_in_the_next_plan(
+    site: Site, disk: Path
+) -> None:
+    keys = {"name": "nvme", "backend": "node-local", "path": str(disk), "temp": True}
+    declare(site, {**keys, "mount": "any", "granularity": "1MiB"})
+    task = site.root / "mix.py"
+    more = """
+with open(os.environ["TMPDIR"] + "/big", "wb") as big:
+    big.write(bytes(8 << 20 if out == "e.dat" else 1))
+"""
+    task.write_text(task.read_text() + more)
+    first = planned(site, "first")
+    assert done_well(site.run("first"))
+    assert list(disk.iterdir()) == []
+    second = planned(site, "second", "--bb-history", str(first))
+    before, after = (capacities(folder) for folder in (first, second))
+    assert after["E"] >= before["E"] + (8 << 20)
+    assert after["A"] == before["A"]
+
+
+def capacities(folder: Path) -> dict[str, int]:
+    """Job -> bytes that have to be free on its node."""
+    files = (folder / "bb/nodes").glob("*.json")
+    notes = (json.loads(file.read_text())["reservation"] for file in files)
+    return {note["job"]: note["capacity"] for note in notes}
 
 
 def test_a_disk_that_is_not_there_fails_its_jobs_by_name(

@@ -116,6 +116,19 @@ def test_a_declaration_of_another_shape(
     assert (error.value.line, error.value.key) == (line, f"x-storage-tiers{key}")
 
 
+def test_temporary_files_are_on_a_disk_only_if_it_says_so(tmp_path: Path) -> None:
+    disk = "\n  cori:\n    - {{name: n, backend: node-local, path: /nvme{}}}\n"
+    for more, expected in (
+        ("", False),
+        (", temp: false", False),
+        (", temp: true", True),
+    ):
+        found = read(tmp_path, f"x-storage-tiers:{disk.format(more)}")
+        assert found["cori"][0].has_temporary_files == expected
+    with pytest.raises(CatalogError, match="temp is true or false"):
+        read(tmp_path, f"x-storage-tiers:{disk.format(', temp: yes please')}")
+
+
 def documented() -> dict[str, list[str]]:
     """Key -> backend, values, default, meaning."""
     lines = DOCUMENT.read_text(encoding="utf-8").splitlines()

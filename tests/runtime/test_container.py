@@ -138,6 +138,18 @@ def test_docker_runs_as_the_user_with_the_environment_of_the_job(nodes: Nodes) -
     assert argv[-5:] == ["--entrypoint", "sh", "busybox:1", "-c", "exit 3"]
 
 
+def test_docker_has_the_temporary_files_of_a_tier_that_has_them(nodes: Nodes) -> None:
+    nodes.install("docker", "busybox:1")
+    nodes.plan("docker", "busybox:1")
+    temp = str(nodes.site.root / "fast")
+    own = {"TMPDIR": temp, "PEGASUS_BB_TEMP": temp}
+    for more, expected in (({"TMPDIR": temp}, False), (own, True)):
+        nodes.log.unlink(missing_ok=True)
+        assert nodes.run("true", **more).returncode == 0
+        _, argv, _ = nodes.call()
+        assert ("TMPDIR" in argv) == expected
+
+
 def test_shifter_has_image_volume_and_folder(nodes: Nodes) -> None:
     nodes.install("shifter", "--image=docker:busybox:1")
     nodes.plan("shifter", "docker:busybox:1", env={"LANG": "C"})

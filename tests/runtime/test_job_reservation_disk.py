@@ -142,6 +142,46 @@ class TestFull:
         assert list(node.root.rglob("started")) == []
 
 
+class TestTemporaryFiles:
+    def test_they_are_in_an_empty_folder_on_the_disk_and_go(
+        self, node: JobSite
+    ) -> None:
+        declare(node, temp="true")
+        said = 'echo "$TMPDIR $TMP $TEMP"; ls -A "$TMPDIR"; mktemp'
+        done = node.launch(f"{said}; {MAKE}", TMPDIR="/var/tmp", TMP="/elsewhere")
+        assert done.returncode == 0, done.stderr
+        names, made = done.stdout.decode().splitlines()
+        assert len({*names.split()}) == 1
+        assert made.startswith(f"{names.split()[0]}/")
+        assert made.startswith(f"{node.fast}/pegasus_bb.")
+        assert folders(node) == []
+
+    def test_the_most_that_there_was_is_noted(self, node: JobSite) -> None:
+        declare(node, temp="true")
+        more = 'head -c 3000000 /dev/zero > "$TMPDIR/big"; sleep 0.4; rm "$TMPDIR/big"'
+        assert node.launch(f"{more}; {MAKE}").returncode == 0
+        assert 3_000_000 <= node.note["temporary"] < 4_000_000
+        assert node.launch(MAKE, CONDOR_JOBID="8.0").returncode == 0
+        assert node.note["temporary"] < 100_000
+
+    def test_a_signal_to_the_job_leaves_nothing_of_it(self, node: JobSite) -> None:
+        declare(node, temp="true")
+        done = node.launch('touch "$TMPDIR/x"; kill -TERM $PPID; sleep 60')
+        assert done.returncode == 128 + 15, done.stderr
+        assert "temporary" in node.note
+        assert folders(node) == []
+
+    def test_off_by_default_and_on_the_pfs_they_stay_where_they_are(
+        self, node: JobSite
+    ) -> None:
+        says = f'echo "$TMPDIR"; {MAKE}'
+        assert node.launch(says, TMPDIR="/var/tmp").stdout == b"/var/tmp\n"
+        assert "temporary" not in node.note
+        declare(node, temp="true")
+        needs(node, 1 << 60)
+        assert node.launch(says, TMPDIR="/var/tmp").stdout == b"/var/tmp\n"
+
+
 def running(site: JobSite, script: str) -> subprocess.Popen[bytes]:
     known = {"PEGASUS_DAG_JOB_ID": "work_ID0000001", "CONDOR_JOBID": JOB}
     return subprocess.Popen(

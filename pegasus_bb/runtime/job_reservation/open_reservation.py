@@ -51,7 +51,7 @@ def run_on_reservation(
     """
     reservation = job_reservation(bb, node, environ)
     if is_inside(reservation, environ):
-        return run_command(bb, argv, environ)
+        return _run_inside(bb, argv, environ)
     lock_node(bb, environ)
     forget(bb, reservation.node)
     try:
@@ -59,6 +59,15 @@ def run_on_reservation(
     except (PegasusBBError, OSError):
         note_failure(bb, reservation, environ)
         raise
+
+
+def _run_inside(bb: BBDir, argv: list[str], environ: dict[str, str]) -> int:
+    """Run a task of a cluster, which has the reservation."""
+    if "PEGASUS_BB_TEMP" not in environ:
+        return run_command(bb, argv, environ)
+    from pegasus_bb.runtime.job_reservation.temporary_files import run_one_task
+
+    return run_one_task(environ, lambda: run_command(bb, argv, environ))
 
 
 def _run(
@@ -77,11 +86,35 @@ def _run(
         argv = _anchor(argv, bound)
         mark(reservation, bound)
         links = list(_links(reservation, request, space.run, scratch))
-        with _inside(binding):
+        facts: dict[str, int] = {}
+        with _inside(binding), _temporary_files(request, space, bound, facts):
             status = run_task(bb, binding, argv, bound, links=links)
         return finish(
-            bb, reservation, space, status=status, environ=environ, scratch=scratch
+            bb,
+            reservation,
+            space,
+            facts,
+            status=status,
+            environ=environ,
+            scratch=scratch,
         )
+
+
+@contextlib.contextmanager
+def _temporary_files(
+    request: Request, space: Space, environ: dict[str, str], facts: dict[str, int]
+) -> Iterator[None]:
+    """The folder of temporary files where the tier says ``temp``, and the most that was
+    in it. A job on the PFS keeps what its node has."""
+    if request.settings.get("temp") != "true" or not space.since:
+        yield
+        return
+    from pegasus_bb.runtime.job_reservation.temporary_files import temporary_files
+
+    with temporary_files(os.path.dirname(space.run), environ) as peak:
+        yield
+    if peak.size is not None:
+        facts["temporary"] = peak.size
 
 
 def _anchor(argv: list[str], environ: dict[str, str]) -> list[str]:

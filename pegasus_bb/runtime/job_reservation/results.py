@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 import time
+from collections.abc import Mapping
 
 from pegasus_bb.core.errors import BUG, PegasusBBError
 from pegasus_bb.core.files import write_json
@@ -52,13 +53,14 @@ def finish(
     bb: BBDir,
     reservation: PlannedReservation,
     space: Space,
+    more: Mapping[str, int],
     *,
     status: int,
     environ: dict[str, str],
     scratch: str,
 ) -> int:
-    """Move and note all results; returns the exit status. Files that other jobs read
-    are copied to ``scratch``.
+    """Move and note all results, with ``more`` facts; returns the exit status. Files
+    that other jobs read are copied to ``scratch``.
 
     The status is not 0 if the task failed, or if a result is missing or cannot be
     staged out. It is noted, because a batch system may report a failed job as
@@ -76,7 +78,7 @@ def finish(
         status = _failed(str(error))
     except OSError as error:
         status = _failed(f"{error.filename or reservation.node}: {error.strerror}")
-    facts = {"files": files, "source": space.results, "since": space.since}
+    facts = {"files": files, "source": space.results, "since": space.since, **more}
     if not space.by_system:
         facts["slurm"] = ""  # Slurm keeps nothing that launch copies back
     return _note(bb, reservation, environ, status, facts) or status

@@ -10,8 +10,9 @@ from pegasus_bb.core.units import GIB, abbreviate, format_files, format_size
 from pegasus_bb.decide.decision import PlacementDecision
 from pegasus_bb.model.backends import KINDS
 from pegasus_bb.model.placement import JobReservation
+from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.planner.plan_summary import fit_lines, reservation_lines
+from pegasus_bb.planner.plan_summary import chain_lines, fit_lines, reservation_lines
 
 TableRow = tuple[str, str, str, str, str]  # of a table: files, size, tier, how, reason
 
@@ -20,20 +21,32 @@ def table_lines(rows: Iterator[TableRow]) -> list[str]:
     return columns(rows, right=(1,))
 
 
-def total_lines(explanation: Explanation, decision: PlacementDecision) -> list[str]:
+def total_lines(
+    explanation: Explanation, decision: PlacementDecision, settings: Settings
+) -> list[str]:
     """Write what stands below the table: job reservations, bytes, capacity, and how
     files fit into it."""
     jobs = job_reservations(explanation, decision.placement.job_tier)
     fit = [*fit_lines(decision), *reservation_lines(decision)]
+    fit += chain_lines(decision, settings)
     return [*jobs, "", *_totals(explanation), *fit]
 
 
 def job_reservations(explanation: Explanation, tier: Tier) -> Iterator[str]:
     where = f" on {explanation.job_tier}" if explanation.job_tier else ""
-    for job, own in explanation.job_reservations.items():
+    chains = explanation.chains.found if explanation.chains else ()
+    owners = {f"chain {', '.join(chain.jobs)}": chain.reservation for chain in chains}
+    joined = {job for chain in chains for job in chain.jobs}
+    owners |= {
+        f"job {job}": own
+        for job, own in explanation.job_reservations.items()
+        if job not in joined
+    }
+    for owner, own in owners.items():
         shared = f", {len(own.share)} shared" if own.share else ""
+        shared += f", {len(own.stay)} stays" if own.stay else ""
         yield (
-            f"job {job}: {format_size(own.capacity)}{where} for "
+            f"{owner}: {format_size(own.capacity)}{where} for "
             f"{format_size(own.need)}, {format_files(len(own.stage_in))} in, "
             f"{len(own.stage_out)} out{shared}{_asked(own, tier)}"
         )

@@ -63,7 +63,7 @@ class WorkflowExplanation:
         """Yield what the command prints; ``files``: every file, not groups of them."""
         rows = file_rows if files else group_rows
         yield from table_lines(rows(self.explanation))
-        yield from total_lines(self.explanation, self.decision)
+        yield from total_lines(self.explanation, self.decision, self.given.settings)
         if self.predicted is not None:
             yield from ("", *shown(self.predicted))
         if self.drain is not None:
@@ -94,7 +94,7 @@ class WorkflowExplanation:
         found = self.explanation
         title = f"{self.given.workflow.name} on tier {found.tier} of {found.site}"
         refused = f"plan would refuse it: {self.refused}" if self.refused else ""
-        below = total_lines(found, self.decision)
+        below = total_lines(found, self.decision, self.given.settings)
         predicted = () if self.predicted is None else shown(self.predicted)
         lines = (refused, *self.notes())
         code = "\n".join((*below, "", *predicted)).strip()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from pegasus_bb.decide.decision import PlacementDecision, Selection
+from pegasus_bb.decide.decision import Chains, PlacementDecision, Selection
 from pegasus_bb.decide.sizing import given_capacity
 from pegasus_bb.model.placement import JobReservation, PlacedFile, Placement
 from pegasus_bb.model.settings import AUTO, Settings
@@ -49,6 +49,7 @@ class Explanation:
     selection: Selection | None = None  # mode hybrid: why these jobs have one
     job_tier: str = ""  # the tier of these reservations, if it is another one
     streams: tuple[str, str] | None = None  # the policy of hints, and why
+    chains: Chains | None = None  # jobs of ``job_reservations`` that run as one
 
     @property
     def has_only_job_reservations(self) -> bool:
@@ -59,7 +60,7 @@ class Explanation:
         """Return all fields, for orjson, which writes a dataclass as a mapping. Files
         and job reservations may be 100,000 each, so they are not copied."""
         data = {known.name: getattr(self, known.name) for known in fields(self)}
-        for key in ("job_reservations", "selection", "job_tier", "streams"):
+        for key in ("job_reservations", "selection", "job_tier", "streams", "chains"):
             if not data[key]:
                 del data[key]
         return data
@@ -94,6 +95,7 @@ def explain(
         job_tier=other.name if other and placement.job_reservations else "",
         fit=_fit(decision),
         streams=decision.streams,
+        chains=decision.chains,
     )
 
 

@@ -47,6 +47,8 @@ class Keywords(TypedDict, total=False):
     bb_poll: str | int
     bb_headroom: int  # per cent
     bb_share: int  # per cent
+    bb_chains: str  # off | auto | on
+    bb_chain_time: str | int
     bb_name: str
     bb_python: str
     bb_node_cache: str

@@ -10,7 +10,7 @@ from pegasus_bb.model.data_configuration import DataConfiguration, data_configur
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.history import History
 from pegasus_bb.model.modes import RunMode
-from pegasus_bb.model.placement import Placement
+from pegasus_bb.model.placement import JobReservation, Placement
 from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job, Workflow
@@ -107,6 +107,26 @@ class Selection:
     why_none: str = ""  # why no job could have one
 
 
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Jobs that run one after the other in one job of the batch system."""
+
+    jobs: tuple[str, ...]  # ids, in the order in which they run
+    reservation: JobReservation
+    stays: int  # bytes of the files that never leave its node
+
+
+@dataclass(frozen=True, slots=True)
+class Chains:
+    """Mode transient: the chains, and what they change. Pairs are without and with
+    them."""
+
+    found: tuple[Chain, ...]
+    unit: str  # of ``span``: seconds; jobs if no run time is known
+    span: tuple[float, float]  # of the longest path of jobs
+    width: tuple[int, int]  # the most batch jobs of one level
+
+
 @dataclass(frozen=True)
 class PlacementDecision:
     placement: Placement
@@ -114,6 +134,7 @@ class PlacementDecision:
     for_jobs: frozenset[str] = frozenset()  # LFNs that the user wants on ``job_tier``
     moved: MovedFiles | None = None
     selection: Selection | None = None  # mode hybrid
+    chains: Chains | None = None  # mode transient, if there are some
     # By the rules alone, where mode hybrid or a short capacity has changed it.
     persistent: PlacementDecision | None = None
     streams: tuple[str, str] | None = None  # the policy of hints, and the reason

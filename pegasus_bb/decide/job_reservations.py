@@ -5,7 +5,7 @@ A cluster of jobs is one job of the batch system, with one reservation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from pegasus_bb.decide.sizing import (
     quota_of,
     wanted_capacity,
 )
-from pegasus_bb.decide.survey import staged_with
+from pegasus_bb.decide.survey import INTERMEDIATE, staged_with
 from pegasus_bb.model.placement import JobReservation, Placement
 from pegasus_bb.model.settings import AUTO, Settings
 from pegasus_bb.model.tiers import Tier
@@ -35,7 +35,7 @@ def reserve_for_jobs(given: PlanningInput, placement: Placement) -> Placement:
     are needed, for a job above the given capacity, and for files that staging cannot
     copy.
     """
-    make = _maker(given, placement)
+    make = reservation_maker(given, placement)
     tier = placement.tier
     unknown = placement.unknown
     jobs = [job for job in given.workflow.jobs.values() if job.runs_on(tier.site)]
@@ -65,7 +65,7 @@ def join_job_reservations(
     """
     tier = placement.tier
     jobs = given.workflow.jobs
-    make = _maker(given, placement)
+    make = reservation_maker(given, placement)
     reservations = dict(placement.job_reservations)
     for name, ids in clusters.items():
         for ident in ids:
@@ -126,11 +126,12 @@ def temporary_files(given: PlanningInput, tier: Tier) -> Callable[[Job], int]:
     return lambda job: history.temporary_of(job.id, job.transformation)
 
 
-def _maker(
+def reservation_maker(
     given: PlanningInput, placement: Placement
 ) -> Callable[[Sequence[Job]], JobReservation]:
     """A function that makes one reservation for jobs that run one after the other. It
     has each of their files once; a later job finds there the outputs of earlier ones.
+    With --bb-chains a file stays there that no other job reads and that is no result.
     It is empty without files on the tier. Linear: there may be a million uses."""
     tier = placement.tier
     catalog = given.catalogs.transformations
@@ -156,18 +157,39 @@ def _maker(
                 (inputs if lfn in here else read)[lfn] = None
             for lfn in written:
                 (outputs if lfn in here else write)[lfn] = None
+        stay = _staying(given, placement, jobs, outputs)
         need = sum([here[lfn] for lfn in inputs | outputs])
         need += max([temporary(job) for job in jobs])  # of one after the other
         return JobReservation(
             tuple(inputs),
-            tuple(outputs),
+            tuple(lfn for lfn in outputs if lfn not in stay),
             tuple(read),
             tuple(write),
             need,
             capacity(need),
+            stay=stay,
         )
 
     return make
+
+
+def _staying(
+    given: PlanningInput,
+    placement: Placement,
+    jobs: Sequence[Job],
+    outputs: Iterable[str],
+) -> tuple[str, ...]:
+    """Those of ``outputs`` of the cluster ``jobs`` that need not leave its node."""
+    if given.settings.chains == "off" or len(jobs) < 2:
+        return ()
+    inside = {job.id for job in jobs}
+    readers = given.graph.consumers
+    return tuple(
+        lfn
+        for lfn in outputs
+        if placement.files[lfn].role == INTERMEDIATE
+        and inside.issuperset(readers.get(lfn, ()))
+    )
 
 
 class Owner(NamedTuple):

@@ -122,7 +122,12 @@ def reserve(given: PlanningInput, decision: PlacementDecision) -> PlacementDecis
     if settings.mode.is_only_for_jobs:
         from pegasus_bb.decide.job_reservations import reserve_for_jobs  # slow to load
 
-        return replace(decision, placement=reserve_for_jobs(given, placement))
+        decision = replace(decision, placement=reserve_for_jobs(given, placement))
+        if settings.chains == "off":
+            return decision
+        from pegasus_bb.decide.chains import with_chains  # slow to load
+
+        return with_chains(given, decision)
     decision = reserve_shared(given, decision)
     tier = placement.tier
     # Only mode persistent has pools: in others files of the tier live as long as a job.

@@ -55,6 +55,7 @@ class JobReservation:
     need: int  # of all files that are made there or copied in, if the size is known
     capacity: int = 0  # to reserve, a multiple of the tier's granularity
     share: tuple[str, ...] = ()  # hybrid: made there, then copied to the shared one
+    stay: tuple[str, ...] = ()  # of a cluster: made there, and read by no other job
 
 
 @dataclass(frozen=True, slots=True)

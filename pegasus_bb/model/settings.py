@@ -290,6 +290,20 @@ class Settings:
         "Of the free tier: an automatic capacity, where sizes are not known.",
         "50",
     )
+    chains: str = _choice_setting(
+        "off",
+        ("off", "auto", "on"),
+        "Jobs that feed only each other stay on one node (mode transient); on: also "
+        "those that could run at the same time.",
+    )
+    # Seconds.
+    chain_time: int = _setting(
+        3600,
+        _between(1, 366 * 86400, parse_duration),
+        "TIME",
+        "Longest run time of a chain, as far as run times are known.",
+        "1h",
+    )
     name: str = _setting(
         "pbb", _name, "TEXT", "First letters of the reservation's name.", "pbb"
     )

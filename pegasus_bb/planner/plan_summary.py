@@ -53,6 +53,7 @@ def summary(
         _capacity(catalogs, settings, placement),
         *fit_lines(decision),
         *reservation_lines(decision),
+        *chain_lines(decision, settings),
         *_pools_and_streams(decision),
         *_draining(catalogs, settings, tier),
         *_unknown_sizes(placement),
@@ -92,6 +93,28 @@ def what_nodes_see(tier: Tier) -> str:
     guess = mend if tier.kind.is_one_folder else ""
     where = f"stated in tier {tier.name}" if is_stated else f"assumed{guess}"
     return f"have to see the submit directory under its path here ({where})"
+
+
+def chain_lines(decision: PlacementDecision, settings: Settings) -> Iterator[str]:
+    """What stays on the nodes, and which parallelism that takes."""
+    chains = decision.chains
+    if settings.chains == "off":
+        return
+    if chains is None:
+        why = "no job reads a file of one job alone, and fits into its chain"
+        if not settings.mode.is_only_for_jobs:
+            why = "only mode transient has them"
+        yield f"chains:   none: {why}"
+        return
+    jobs = sum(len(chain.jobs) for chain in chains.found)
+    stays = sum(chain.stays for chain in chains.found)
+    without, span = (f"{length:.3g} {chains.unit}" for length in chains.span)
+    yield (
+        f"chains:   {jobs} jobs run as {len(chains.found)} of the batch system; "
+        f"{format_size(stays)} never leave their nodes; longest path: {span}, "
+        f"{without} without chains; at a time: {chains.width[1]} at most, "
+        f"{chains.width[0]} without"
+    )
 
 
 def _pools_and_streams(decision: PlacementDecision) -> Iterator[str]:

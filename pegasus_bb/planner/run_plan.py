@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.paths import is_below
-from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
+from pegasus_bb.decide.decision import Chain, PlacementDecision, PlanningInput
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.modes import PLANNED
 from pegasus_bb.model.placement import Placement
@@ -71,6 +71,12 @@ class RunPlan:
         return replace(self, decision=replace(self.decision, placement=placement))
 
     @property
+    def chains(self) -> tuple[Chain, ...]:
+        """Clusters that planning has chosen; ``clusters`` then begins with label."""
+        chains = self.decision.chains if self.decision else None
+        return chains.found if chains else ()
+
+    @property
     def mode(self) -> str:
         """off | persistent | transient | hybrid"""
         has = (self.request is not None, self.transient is not None)
@@ -124,7 +130,8 @@ class RunPlan:
         request = self.request or self.transient
         if request is None or self.placement is None:
             return None
-        return Target(self.site, self.placement, request, self.submit_dir)
+        common = self.site, self.placement, request, self.submit_dir
+        return Target(*common, self.chains)
 
 
 def plan_run(
@@ -163,7 +170,7 @@ def plan_run(
         output_dir=options.absolute(folder) if folder else None,
         cleanup=options.cleanup,
         arguments=options.arguments,
-        clusters=options.clusters,
+        clusters=_clusters(options, decision),
         may_run_here=options.may_run_here,
         input_dirs=tuple(map(options.absolute, options.input_dir)),
         cwd=options.cwd,
@@ -179,6 +186,23 @@ def plan_run(
         is_kept=settings.node_cache == "on",
         darshan=check_darshan(properties, settings.darshan),
     )
+
+
+def _clusters(
+    options: PlanOptions, decision: PlacementDecision | None
+) -> tuple[str, ...]:
+    """How clusters are made: chains by labels, before all others. Raises
+    UsageError."""
+    if decision is None or decision.chains is None:
+        return options.clusters
+    taken = [name for name in options.clusters if name in ("label", "whole")]
+    if taken:
+        raise UsageError(
+            f"--cluster {taken[0]} and --bb-chains would both say which jobs run in "
+            "one node; leave out one of them. --cluster horizontal joins jobs outside "
+            "of chains"
+        )
+    return ("label", *(name for name in options.clusters if name != "none"))
 
 
 def _job_request(

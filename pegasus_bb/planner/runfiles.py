@@ -194,7 +194,7 @@ def _node_file(node: str, data: dict[str, Any]) -> File:
 
 
 def _fields(reservation: JobReservation) -> dict[str, object]:
-    return {
+    own: dict[str, object] = {
         "capacity": reservation.capacity,
         "stage_in": reservation.stage_in,
         "stage_out": reservation.stage_out,
@@ -202,6 +202,7 @@ def _fields(reservation: JobReservation) -> dict[str, object]:
         "write": reservation.write,
         "share": reservation.share,
     }
+    return {**own, "stay": reservation.stay} if reservation.stay else own
 
 
 CONTAINERS = "containers.json"

@@ -142,7 +142,7 @@ def _files_of(job: ReservedByJob, start: float | None) -> Iterator[tuple[str, fl
     yield from ((lfn, since) for lfn in _lfns(job, "stage_in"))
     if not job.outcome.get("status"):
         written = since if start is None else max(since, start)
-        yield from ((lfn, written) for lfn in _lfns(job, "stage_out", "share"))
+        yield from ((lfn, written) for lfn in _lfns(job, "stage_out", "share", "stay"))
 
 
 def _lfns(job: ReservedByJob, *keys: str) -> Iterator[str]:

@@ -45,6 +45,8 @@ def test_every_setting() -> None:
         "poll": ("30s", 30),
         "headroom": ("25", 25),
         "share": ("80", 80),
+        "chains": ("auto", "auto"),
+        "chain_time": ("2h", 7200),
         "name": ("cyber", "cyber"),
         "python": ("/opt/python3.9", "/opt/python3.9"),
         "node_cache": ("off", "off"),

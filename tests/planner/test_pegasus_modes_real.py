@@ -150,3 +150,16 @@ def test_a_cluster_of_a_level_has_one_reservation(runner: WorkflowRunner) -> Non
     folders = {line for line in record.splitlines() if line.strip().startswith("cwd:")}
     assert len(folders) == 1
     assert str(runner.work / "fast") in folders.pop()
+
+
+def test_a_chain_is_a_cluster_whose_inner_files_stay(runner: WorkflowRunner) -> None:
+    """Labels of the user's own join nothing."""
+    clustered(runner, label="mine", **{"clusters.size": "1"})
+    more = ("--bb-chains", "auto", "--cluster", "horizontal")
+    submit = plan(runner, "transient", *more)
+    first, second = sorted(p.stem for p in (submit / "bb/nodes").iterdir())
+    assert (first, second) == ("merge_chain1", "merge_chain2")
+    own = reservation_of(runner, first)
+    assert (own["stay"], own["stage_out"]) == (["mid.txt"], ["out.txt"])
+    runs_to_a_good_end(runner)
+    assert not list((runner.work / "pfs").rglob("mid*.txt"))

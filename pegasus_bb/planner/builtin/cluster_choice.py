@@ -49,6 +49,8 @@ def cluster_notes(draft: Draft) -> list[str]:
         return []
     clusters = [node for node in draft.jobs.values() if node.tasks]
     option = f"--cluster {','.join(draft.run.clusters)}"
+    if draft.run.chains:
+        option = option.replace("--cluster label", "--bb-chains")
     if not clusters:
         return [
             f"{option}: no clusters: horizontal needs a profile clusters.size or "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterator, Set
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.decide.decision import PlanningInput
@@ -204,6 +204,16 @@ def check_results(given: PlanningInput, run: RunPlan, results: Set[str]) -> None
                     use.lfn,
                     "--output-sites local or --output-dir FOLDER",
                 )
+
+
+def without_clusters(passed: tuple[str, ...]) -> Iterator[str]:
+    """Yield ``passed`` without an option of clusters, which planning has read."""
+    words = iter(passed)
+    for word in words:
+        if word in _CLUSTERS:
+            next(words)
+        else:
+            yield word
 
 
 def check_clusters(passed: tuple[str, ...], mode: str) -> None:

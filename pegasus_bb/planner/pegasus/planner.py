@@ -29,6 +29,7 @@ from pegasus_bb.planner.pegasus.pegasus_limits import (
     check_passed,
     check_style,
     check_sub_workflows,
+    without_clusters,
 )
 from pegasus_bb.planner.pegasus.read_submit_dir import (
     PegasusWorkflow,
@@ -110,4 +111,7 @@ class PegasusPlanner:
         self.rewrite(given, run)
 
     def _argv(self, run: RunPlan) -> Sequence[str]:
-        return plan_argv(self.home, run, planned_folder(run.submit_dir), self.passed)
+        passed = self.passed
+        if run.chains:
+            passed = (*without_clusters(passed), "--cluster", ",".join(run.clusters))
+        return plan_argv(self.home, run, planned_folder(run.submit_dir), passed)

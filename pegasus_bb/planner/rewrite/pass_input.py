@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.decide.decision import Chain
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.default_sites import LOCAL
 from pegasus_bb.model.document import Data, Document, Key, plain
@@ -44,6 +45,7 @@ class Target:
     placement: Placement
     request: Request
     submit_dir: Path  # final and absolute
+    chains: tuple[Chain, ...] = ()
 
     @property
     def transfer_site(self) -> str:

@@ -117,6 +117,10 @@ def rewrite_inputs(given: Inputs, run: RunPlan) -> Inputs:
     if run.rewriting is None:
         return given
     passes = WORKFLOW_PASSES if run.request else JOB_PASSES
+    if run.chains:
+        from pegasus_bb.planner.rewrite.chain_labels import label_chains  # few runs
+
+        passes = (*passes, label_chains)
     return rewrite(given, run.rewriting, passes)
 
 

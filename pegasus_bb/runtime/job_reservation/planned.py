@@ -25,10 +25,11 @@ class PlannedReservation(NamedTuple):
     read: tuple[str, ...]
     write: tuple[str, ...]
     share: tuple[str, ...] = ()
+    stay: tuple[str, ...] = ()  # made and read by tasks of this cluster alone
 
     @property
     def lfns(self) -> tuple[str, ...]:
-        made = (*self.stage_out, *self.share, *self.write)
+        made = (*self.stage_out, *self.share, *self.write, *self.stay)
         return (*self.stage_in, *self.read, *made)
 
 
@@ -43,7 +44,7 @@ def job_reservation(
             "others; the submit file must set it to $(cluster).$(process)"
         )
     try:
-        planned = {"share": (), **node.reservation}
+        planned = {"share": (), "stay": (), **node.reservation}
         files = (
             tuple(map(str, planned[key])) for key in PlannedReservation._fields[3:]
         )

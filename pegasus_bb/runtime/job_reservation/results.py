@@ -116,7 +116,7 @@ def _note(
 
 
 def _check_made(reservation: PlannedReservation, space: Space) -> int:
-    made = (*reservation.stage_out, *reservation.share)
+    made = (*reservation.stage_out, *reservation.share, *reservation.stay)
     lost = [name for name in made if not os.path.lexists(_path(space, name))]
     return _failed(missing_message(lost)) if lost else 0
 

@@ -1,0 +1,135 @@
+"""Cuts the jobs of a site into chains, which stay on the node where they begin.
+
+A chain is a cluster: one job of the batch system, with one job reservation. A file that
+only its jobs use never leaves the node. A chain grows downwards: a job joins that of
+its only parent if it reads a file of it, so there is one way into a chain, and none
+back.
+
+With ``on`` it is a caterpillar: a line of jobs, and jobs beside it that only one of the
+line feeds, and that feed none. These then run one after the other, so they join only
+where run times are known: a chain takes ``--bb-chain-time`` at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import median
+
+from pegasus_bb.decide.chain_costs import chains_of
+from pegasus_bb.decide.chain_profiles import ProfilesOfChains
+from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
+from pegasus_bb.decide.job_reservations import capacity_maker, temporary_files
+from pegasus_bb.decide.run_times import known_times
+from pegasus_bb.decide.sizing import quota_of, wanted_capacity
+from pegasus_bb.decide.survey import staged_with
+from pegasus_bb.model.placement import Placement
+
+
+@dataclass
+class _Growing:
+    """A chain while it grows. Bytes, seconds."""
+
+    end: str  # of its line
+    jobs: list[str] = field(default_factory=list)
+    sizes: dict[str, int] = field(default_factory=dict)  # of its files on the tier
+    temporary: int = 0  # of the job that has the most
+    seconds: float = 0.0
+
+    def with_room_for(self, other: _Growing) -> int:
+        """The bytes that it has on the disk with the jobs of ``other``."""
+        both = {**self.sizes, **other.sizes}
+        return sum(both.values()) + max(self.temporary, other.temporary)
+
+    def add(self, other: _Growing) -> None:
+        self.jobs += other.jobs
+        self.sizes.update(other.sizes)
+        self.temporary = max(self.temporary, other.temporary)
+        self.seconds += other.seconds
+
+
+def with_chains(given: PlanningInput, decision: PlacementDecision) -> PlacementDecision:
+    """``decision`` with the chains of its jobs, if there are some."""
+    cut = _Cut(given, decision.placement)
+    found = cut.chains()
+    if not found:
+        return decision
+    costs = chains_of(given, decision.placement, found, cut.times)
+    return replace(decision, chains=costs)
+
+
+class _Cut:
+    def __init__(self, given: PlanningInput, placement: Placement) -> None:
+        tier = placement.tier
+        self.times = known_times(given)
+        self._given = given
+        self._graph = given.graph
+        self._placement = placement
+        self._is_on = given.settings.chains == "on"
+        self._profiles = ProfilesOfChains(given, tier.site)
+        self._capacity = capacity_maker(tier, given.settings)
+        limits = quota_of(tier), tier.largest, wanted_capacity(tier, given.settings)
+        self._limit = min(filter(None, limits), default=None)
+        self._seeds = self._alone()
+
+    def _alone(self) -> Mapping[str, _Growing]:
+        """Each job that may be in a chain, by itself."""
+        given = self._given
+        site = self._placement.tier.site
+        programs = staged_with(given.workflow, given.catalogs.transformations, site)
+        temporary = temporary_files(given, self._placement.tier)
+        files = self._placement.files
+        usual = median(self.times.values()) if self.times else 0.0
+        seeds: dict[str, _Growing] = {}
+        for ident in self._placement.job_reservations:
+            job = given.workflow.jobs[ident]
+            lfns = *(use.lfn for use in job.uses), *programs[job.transformation]
+            here = (lfn for lfn in lfns if self._placement.on_tier(lfn))
+            sizes = {lfn: files[lfn].size or 0 for lfn in here}
+            seconds = self.times.get(ident, usual)
+            seeds[ident] = _Growing(ident, [ident], sizes, temporary(job), seconds)
+        return seeds
+
+    def chains(self) -> list[Sequence[str]]:
+        """The ids of the jobs of each chain, in the order in which they run."""
+        of_job: dict[str, _Growing] = {}
+        for ident in self._graph.order:
+            if ident not in self._seeds:
+                continue
+            parents = self._graph.parents[ident]
+            into = of_job.get(parents[0]) if len(parents) == 1 else None
+            if into is not None and self._joins(into, parents[0], ident):
+                into.add(self._seeds[ident])
+                into.end = ident if self._graph.children[ident] else into.end
+                of_job[ident] = into
+            else:
+                of_job[ident] = self._seeds[ident]
+        heads = (chain for ident, chain in of_job.items() if chain.jobs[0] == ident)
+        return [chain.jobs for chain in heads if len(chain.jobs) > 1]
+
+    def _joins(self, into: _Growing, parent: str, ident: str) -> bool:
+        return (
+            self._is_next(into, parent, ident)
+            and self._reads(ident, parent)
+            and self._profiles.are_alike(parent, ident)
+            and self._has_room(into, self._seeds[ident])
+        )
+
+    def _is_next(self, into: _Growing, parent: str, ident: str) -> bool:
+        children = self._graph.children
+        if len(children[parent]) == 1:
+            return True
+        is_of_shape = parent == into.end or not children[ident]
+        return self._is_on and bool(self.times) and is_of_shape
+
+    def _reads(self, ident: str, parent: str) -> bool:
+        made = self._graph.producer
+        read = (use.lfn for use in self._given.workflow.jobs[ident].inputs())
+        return any(made.get(x) == parent and self._placement.on_tier(x) for x in read)
+
+    def _has_room(self, into: _Growing, other: _Growing) -> bool:
+        if into.seconds + other.seconds > self._given.settings.chain_time:
+            return False
+        if self._limit is None:
+            return True
+        return self._capacity(into.with_room_for(other)) <= self._limit

@@ -1,0 +1,154 @@
+"""Which jobs stay together on one node, and what that costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pegasus_bb.decide.decision import Chains
+from tests.support.user_files import User, job, sized, use
+
+MINUTE = 60
+Uses = dict[str, list[str]]
+
+
+def read(*lfns: str) -> list[dict[str, Any]]:
+    return [use(lfn, "input") for lfn in lfns]
+
+
+def make(*lfns: str, result: bool = False) -> list[dict[str, Any]]:
+    return [use(lfn, "output", stageOut=result, **sized("3MiB")) for lfn in lfns]
+
+
+@pytest.fixture
+def tree(user: User) -> User:
+    """A line a, b, c; beside it leg, which b feeds; and far, which c and x feed."""
+    user.defines = ["pegasus.bb.mode=transient", "pegasus.bb.headroom=0"]
+    user.tier = {"backend": "node-local", "path": "/nvme", "granularity": "1MiB"}
+    user.jobs = [
+        job("a", *make("a.out")),
+        job("b", *read("a.out"), *make("b.out")),
+        job("c", *read("b.out"), *make("c.out", result=True)),
+        job("leg", *read("b.out"), *make("leg.out", result=True)),
+        job("x", *make("x.out")),
+        job("far", *read("c.out", "x.out"), *make("far.out", result=True)),
+    ]
+    return user
+
+
+def found(user: User, *defines: str) -> Chains | None:
+    user.defines = [*user.defines, *(f"pegasus.bb.{each}" for each in defines)]
+    return user.decision().chains
+
+
+def jobs(user: User, *defines: str) -> list[str]:
+    chains = found(user, *defines)
+    return [" ".join(chain.jobs) for chain in chains.found] if chains else []
+
+
+def timed(user: User, **seconds: int) -> None:
+    for each in user.jobs:
+        time = seconds.get(each["id"], 5 * MINUTE)
+        each["profiles"] = {"pegasus": {"runtime": time}}
+
+
+def test_off_makes_none_and_auto_only_lines(tree: User) -> None:
+    assert jobs(tree) == []
+    assert jobs(tree, "chains=auto") == ["a b"]
+    timed(tree)
+    assert jobs(tree, "chains=auto") == ["a b"]
+
+
+def test_on_takes_jobs_beside_the_line_where_run_times_are_known(tree: User) -> None:
+    assert jobs(tree, "chains=on") == ["a b"]
+    timed(tree)
+    assert jobs(tree, "chains=on") == ["a b c leg"]
+
+
+def test_of_two_that_go_on_one_is_of_the_line(tree: User) -> None:
+    tree.jobs += [job("d", *read("leg.out"), *make("d.out", result=True))]
+    timed(tree)
+    assert jobs(tree, "chains=on") == ["a b c", "leg d"]
+
+
+def test_what_it_saves_and_costs_is_told(tree: User) -> None:
+    timed(tree, leg=20 * MINUTE)
+    chains = found(tree, "chains=on")
+    assert chains is not None
+    (chain,) = chains.found
+    assert chain.reservation.stay == ("a.out", "b.out")
+    assert chain.reservation.stage_out == ("c.out", "leg.out")
+    assert chain.stays == 6 << 20
+    assert chains.span == (30 * MINUTE, 40 * MINUTE)
+    assert chains.width == (2, 2)
+
+
+def test_a_file_that_another_job_reads_leaves_the_node(tree: User) -> None:
+    tree.jobs += [job("z", *read("a.out", "b.out"), *make("z.out", result=True))]
+    tree.jobs[2]["uses"] = [*make("c.out", result=True)]
+    timed(tree)
+    (chain,) = found(tree, "chains=on").found  # type: ignore[union-attr]
+    assert chain.jobs == ("a", "b", "leg")
+    assert chain.reservation.stay == ()
+    assert chain.reservation.stage_out == ("a.out", "b.out", "leg.out")
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"),
+    [
+        ({"quota": "9MiB"}, ["a b c"]),
+        ({"quota": "8MiB"}, ["a b"]),
+        ({"largest": "11MiB"}, ["a b c"]),
+        ({"capacity": "12MiB"}, ["a b c far"]),
+    ],
+)
+def test_a_chain_fits_on_the_disk(
+    tree: User, limit: dict[str, str], expected: list[str]
+) -> None:
+    tree.tier |= limit
+    tree.jobs = [*tree.jobs[:3], tree.jobs[-1]]
+    tree.jobs[3]["uses"] = [*read("c.out"), *make("far.out", result=True)]
+    assert jobs(tree, "chains=on") == expected
+
+
+def test_a_chain_takes_no_longer_than_its_limit(tree: User) -> None:
+    timed(tree, a=40 * MINUTE)
+    assert jobs(tree, "chains=on") == ["a b c leg"]
+    assert jobs(tree, "chain.time=50m") == ["a b c"]
+    assert jobs(tree, "chain.time=40m") == ["b c leg"]
+
+
+@pytest.mark.parametrize(
+    ("profiles", "auto", "on"),
+    [
+        ({"env": {"OMP_NUM_THREADS": "4"}}, [], []),
+        ({"condor": {"requirements": "HasGPU"}}, [], []),
+        ({"pegasus": {"queue": "long"}}, [], []),
+        ({"pegasus": {"memory": 4096}}, [], ["a b"]),
+        ({"pegasus": {"label": "mine", "maxwalltime": 5}}, ["a b"], ["a b"]),
+    ],
+)
+def test_jobs_of_a_chain_ask_for_the_same(
+    tree: User, profiles: dict[str, Any], auto: list[str], on: list[str]
+) -> None:
+    tree.jobs[1]["profiles"] = profiles
+    assert jobs(tree, "chains=auto") == auto
+    assert jobs(tree, "chains=on") == on
+
+
+def test_a_job_with_a_script_of_its_own_stays_alone(tree: User) -> None:
+    for each in tree.jobs:
+        each["profiles"] = {"dagman": {"PRE": "/bin/true"}}
+    assert jobs(tree, "chains=on") == []
+
+
+def test_without_a_file_between_them_two_jobs_are_no_chain(user: User) -> None:
+    user.defines = ["pegasus.bb.mode=transient", "pegasus.bb.chains=on"]
+    user.placement = "- {lfn: mid.txt, tier: pfs}\n- {lfn: keep.txt, tier: pfs}\n"
+    user.replicas = {
+        lfn: [{"site": "local", "pfn": f"/{lfn}"}] for lfn in ("in.txt", "ref.txt")
+    }
+    assert jobs(user) == []
+    user.placement = ""
+    assert jobs(user) == ["ID1 ID2"]

@@ -1,0 +1,139 @@
+"""Jobs that feed only each other stay on their node, and give the same results."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.report.records import read_records
+from tests.support.user_site import Site, done_well, expected, killed_when
+from tests.support.waiting import until
+
+CHAIN = "merge_mix_chain1_ID1"  # of D and E
+RESULT = {"e.dat": expected()["e.dat"]}
+
+
+@pytest.fixture(autouse=True)
+def disk(site: Site) -> Path:
+    """Every node has one; what D makes for E is no result."""
+    folder = site.root / "nvme"
+    folder.mkdir()
+    sites = site.document("sites.yml")
+    tier = {"name": "nvme", "backend": "node-local", "path": str(folder)}
+    sites["x-storage-tiers"]["cluster"] = [{**tier, "mount": "any", "temp": True}]
+    site.save("sites.yml", sites)
+    workflow = site.document("workflow.yml")
+    for use in (use for job in workflow["jobs"] for use in job["uses"]):
+        use.update(stageOut=False) if use["lfn"] == "d.dat" else None
+    site.save("workflow.yml", workflow)
+    return folder
+
+
+def planned(site: Site, run: str, *more: str) -> Path:
+    return site.planned(run, "--bb-mode", "transient", "--bb-poll", "1s", *more)
+
+
+def node(folder: Path, name: str = CHAIN) -> dict[str, Any]:
+    """Of the plan."""
+    note = json.loads((folder / f"bb/nodes/{name}.json").read_text())
+    return dict(note["reservation"])
+
+
+def note(folder: Path, name: str = CHAIN) -> dict[str, Any]:
+    """Of the run."""
+    return dict(json.loads((folder / f"bb/stage_out/{name}.json").read_text()))
+
+
+@pytest.mark.parametrize("data", ["sharedfs", "condorio"])
+def test_a_file_within_a_chain_never_leaves_its_node(
+    site: Site, disk: Path, data: str
+) -> None:
+    site.configure(data)
+    folder = planned(site, "run", "--bb-chains", "auto")
+    assert (node(folder)["stay"], node(folder)["stage_out"]) == (["d.dat"], ["e.dat"])
+    assert done_well(site.run("run"))
+    assert site.content("run") == RESULT
+    assert list(note(folder)["files"]) == ["e.dat"]
+    (file,) = folder.glob(f"*/*/{CHAIN}.out.*")
+    records = [record.data for record in read_records(file)]
+    assert [one["derivation"] for one in records] == ["D", "E"]
+    (place,) = {one["cwd"] for one in records}
+    assert place.startswith(f"{disk}/")
+    assert list(disk.iterdir()) == []
+
+
+def test_without_chains_nothing_is_planned_otherwise(site: Site) -> None:
+    """The rest of a plan is the same in each run but for names and times."""
+    folder = planned(site, "run", "--cluster", "none")
+    assert sorted(p.stem for p in (folder / "bb/nodes").iterdir()) == [
+        f"mix_{name}" for name in "ABCDE"
+    ]
+    assert "stay" not in node(folder, "mix_D")
+    assert node(folder, "mix_D")["stage_out"] == ["d.dat"]
+
+
+def test_a_failed_chain_begins_anew_and_says_which_task_failed(site: Site) -> None:
+    site.trouble.write_text("e.dat")
+    folder = planned(site, "run", "--bb-chains", "on")
+    failed = site.run("run")
+    assert failed.returncode == 80
+    assert "mix: the disk on my desk is full" in failed.stderr
+    assert note(folder)["status"] == 1
+    site.trouble.unlink()
+    assert done_well(site.run("run"))
+    assert site.content("run") == RESULT
+
+
+def test_a_chain_that_is_killed_anywhere_leaves_right_results(
+    site: Site, disk: Path
+) -> None:
+    begun = site.slow(2, "e.dat")
+    planned(site, "run", "--bb-chains", "on")
+    killed_when(site, "run", CHAIN, begun)
+    assert done_well(site.run("run"))
+    assert site.content("run") == RESULT
+    until(lambda: list(disk.iterdir()) == [])
+
+
+def test_on_a_full_disk_a_chain_works_on_the_pfs_and_says_so(site: Site) -> None:
+    planned(site, "run", "--bb-chains", "on", "--bb-capacity", "1000PiB")
+    done = site.run("run")
+    assert done_well(done)
+    assert site.content("run") == RESULT
+    assert "ON THE PFS, BECAUSE THE TIER WAS FULL: 4 of 4 jobs" in done.stderr
+
+
+def test_labels_of_the_user_join_nothing_and_are_not_mixed_with_chains(
+    site: Site,
+) -> None:
+    workflow = site.document("workflow.yml")
+    for job in workflow["jobs"]:
+        job["profiles"] = {"pegasus": {"label": "mine"}}
+    site.save("workflow.yml", workflow)
+    programs = site.document("transformations.yml")
+    programs["transformations"][0]["profiles"] = {"pegasus": {"label": "yours"}}
+    site.save("transformations.yml", programs)
+    folder = planned(site, "run", "--bb-chains", "on", "--cluster", "horizontal")
+    names = [f"mix_{name}" for name in "ABC"]
+    assert sorted(p.stem for p in (folder / "bb/nodes").iterdir()) == [CHAIN, *names]
+    options = ("--bb-mode", "transient", "--bb-chains", "on", "--cluster", "label")
+    refused = site.plan("other", *options)
+    assert refused.returncode == 2
+    assert "--cluster label and --bb-chains would both say" in refused.stderr
+
+
+def test_explain_and_plan_show_what_stays_and_what_waits(site: Site) -> None:
+    options = ("--bb-mode", "transient", "--bb-chains", "on")
+    told = site.bb("explain", *options, check=True).stdout
+    assert "chain D, E: 4.0 MiB for 250.0 KiB, 2 files in, 1 out, 1 stays" in told
+    line = "chains:   2 jobs run as 1 of the batch system; 62.5 KiB never leave"
+    assert line in told
+    assert "longest path: 4 jobs, 4 jobs without chains" in told
+    assert line in site.plan("run", *options).stderr
+    found = json.loads(site.bb("explain", "--json", *options, check=True).stdout)
+    assert found["chains"]["found"][0]["jobs"] == ["D", "E"]
+    persistent = site.plan("other", "--bb-mode", "off", "--bb-chains", "on")
+    assert persistent.returncode == 0, persistent.stderr

@@ -49,6 +49,7 @@ class Keywords(TypedDict, total=False):
     bb_share: int  # per cent
     bb_chains: str  # off | auto | on
     bb_chain_time: str | int
+    bb_request_growth: float
     bb_name: str
     bb_python: str
     bb_node_cache: str
@@ -103,7 +104,7 @@ def _typed(name: str, value: Any) -> Any:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, int):
+    if isinstance(value, (int, float)):
         return str(value)
     return ",".join(_listed(value))
 

@@ -18,7 +18,7 @@ from statistics import median
 
 from pegasus_bb.decide.chain_costs import chains_of
 from pegasus_bb.decide.chain_profiles import ProfilesOfChains
-from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
+from pegasus_bb.decide.decision import Chains, PlacementDecision, PlanningInput
 from pegasus_bb.decide.job_reservations import capacity_maker, temporary_files
 from pegasus_bb.decide.run_times import known_times
 from pegasus_bb.decide.sizing import quota_of, wanted_capacity
@@ -54,8 +54,21 @@ def with_chains(given: PlanningInput, decision: PlacementDecision) -> PlacementD
     found = cut.chains()
     if not found:
         return decision
-    costs = chains_of(given, decision.placement, found, cut.times)
-    return replace(decision, chains=costs)
+    chains = chains_of(given, decision.placement, found, cut.times)
+    placement = _asking_for_chains(decision.placement, chains)
+    return replace(decision, placement=placement, chains=chains)
+
+
+def _asking_for_chains(placement: Placement, chains: Chains) -> Placement:
+    """``placement`` where each job of a chain asks for all of it: pegasus-plan gives a
+    cluster what one of its jobs asks for."""
+    reservations = dict(placement.job_reservations)
+    for chain in chains.found:
+        capacity = chain.reservation.capacity
+        for ident in chain.jobs:
+            reservations[ident] = replace(reservations[ident], capacity=capacity)
+    largest = max(own.capacity for own in reservations.values())
+    return replace(placement, job_reservations=reservations, capacity=largest)
 
 
 class _Cut:

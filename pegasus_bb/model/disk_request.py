@@ -28,13 +28,22 @@ class DiskRequest(NamedTuple):
     namespace: str  # of that profile
     text: str
 
+    @property
+    def unit(self) -> str | None:
+        """One of UNITS; None if it has no size."""
+        found = _PLACEHOLDER.search(self.text)
+        return found[1] if found else None
+
     def of(self, size: int) -> str:
         """The value for ``size`` bytes, rounded up."""
-        return _PLACEHOLDER.sub(lambda match: _in_units(size, match[1]), self.text)
+        return self.with_number(str(self.number(size))) if self.unit else self.text
 
+    def number(self, size: int) -> int:
+        """``size`` bytes in its unit, rounded up."""
+        return max(1, -(-size // UNITS[self.unit or "gib"]))
 
-def _in_units(size: int, unit: str) -> str:
-    return str(max(1, -(-size // UNITS[unit])))
+    def with_number(self, number: str) -> str:
+        return _PLACEHOLDER.sub(lambda _: number, self.text)
 
 
 def read_request(entry: Entry) -> DiskRequest:

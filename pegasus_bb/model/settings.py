@@ -163,6 +163,12 @@ def _whole(text: str) -> int:
     return int(text)
 
 
+def _growth(text: str) -> float:
+    if re.fullmatch(r"[0-9]{1,2}(\.[0-9]{1,3})?", text) is None or float(text) < 1:
+        raise UsageError(f"{text!r} is no factor from 1 to 99, such as 1.5")
+    return float(text)
+
+
 def _name(text: str) -> str:
     if not (text.isascii() and text.isalnum() and text[0].isalpha() and len(text) < 21):
         raise UsageError(
@@ -303,6 +309,13 @@ class Settings:
         "TIME",
         "Longest run time of a chain, as far as run times are known.",
         "1h",
+    )
+    request_growth: float = _setting(
+        1.5,
+        _growth,
+        "FACTOR",
+        "How much more of its node's disk a job asks for at each further try.",
+        "1.5",
     )
     name: str = _setting(
         "pbb", _name, "TEXT", "First letters of the reservation's name.", "pbb"

@@ -60,6 +60,7 @@ class RunPlan:
     cwd: Path = Path()  # where the command line was typed
     force: bool = False  # a run in the submit directory is moved aside
     is_private: bool = False  # each job has a folder of its own
+    request_growth: float = 1.0  # of a request for the node's disk, at each try
 
     @property
     def placement(self) -> Placement | None:
@@ -185,6 +186,7 @@ def plan_run(
         python=check_python(properties, settings.python),
         is_kept=settings.node_cache == "on",
         darshan=check_darshan(properties, settings.darshan),
+        request_growth=settings.request_growth,
     )
 
 

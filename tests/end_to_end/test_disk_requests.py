@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import classad2
 import pytest
 
+from pegasus_bb.model.dag.htcondor_api import htcondor2
 from tests.support.user_site import Site
 
 MB = 10**6
@@ -31,10 +33,19 @@ def declared(site: Site, style: str = "glite", **keys: object) -> None:
     site.save("workflow.yml", workflow)
 
 
-def submit_file(site: Site, run: str, job: str = "mix_A") -> str:
-    folder = site.planned(run, "--bb-mode", "transient")
+def submit_file(site: Site, run: str, *options: str, job: str = "mix_A") -> str:
+    """As it is written without growth."""
+    growth = () if options else ("--bb-request-growth", "1")
+    folder = site.planned(run, "--bb-mode", "transient", *growth, *options)
     [file] = Path(folder).glob(f"**/{job}*.sub")
     return file.read_text()
+
+
+def asked(text: str, command: str, retry: int) -> str:
+    """What HTCondor makes of ``command`` at that try."""
+    submit = htcondor2().Submit(text)
+    submit["My.DAGNodeRetry"] = str(retry)
+    return str(submit.expand(command))
 
 
 @pytest.mark.parametrize(
@@ -81,6 +92,50 @@ def test_what_a_job_asks_for_already_stays(
     done = site.plan("bb", "--bb-mode", "transient")
     assert done.returncode == 2
     assert "which the batch system takes once" in "".join(done.stderr.split("\n"))
+
+
+GRES = r"--gres=nvme:(\d+)\""
+
+
+@pytest.mark.parametrize(
+    ("keys", "growth", "sizes"),
+    [
+        ({}, "1.5", [772, 1158, 1737]),
+        ({"largest": "1000MB"}, "1.5", [772, 1000, 1000]),
+        ({}, "3", [772, 2316, 6948]),
+    ],
+)
+def test_each_further_try_asks_for_more_up_to_the_largest(
+    site: Site, keys: dict[str, str], growth: str, sizes: list[int]
+) -> None:
+    declared(site, request="--gres=nvme:{mb}", **keys)
+    text = submit_file(site, "bb", "--bb-request-growth", growth)
+    for retry, size in enumerate(sizes):
+        found = re.search(GRES, asked(text, "My.remote_cerequirements", retry))
+        assert found and int(found[1]) == size
+
+
+def test_a_larger_disk_of_the_user_s_grows_as_well(site: Site) -> None:
+    declared(site, "condor", request="request_disk={kib}")
+    workflow = site.document("workflow.yml")
+    workflow["jobs"][0]["profiles"] = {"condor": {"request_disk": 10_000_001}}
+    site.save("workflow.yml", workflow)
+    text = submit_file(site, "bb", "--bb-request-growth", "1.5")
+    sizes = [classad2.ExprTree(asked(text, "request_disk", n)).eval() for n in (0, 1)]
+    assert sizes == [10_000_001, 15_000_002]
+
+
+def test_a_chain_asks_once_for_the_files_of_all_its_jobs(site: Site) -> None:
+    declared(site, request="--gres=nvme:{mb}")
+    workflow = site.document("workflow.yml")
+    for use in (use for job in workflow["jobs"] for use in job["uses"]):
+        if use["type"] == "output":
+            use.setdefault("metadata", {})["size"] = 100 * MB
+    site.save("workflow.yml", workflow)
+    chains = ("--bb-chains", "auto", "--bb-request-growth", "1")
+    found = re.findall(GRES, submit_file(site, "bb", *chains, job="merge_mix_chain1"))
+    [size] = map(int, found)
+    assert 400 <= size <= 1.3 * 400  # b, c, d and e
 
 
 def test_a_request_that_the_style_does_not_carry_is_refused(site: Site) -> None:

@@ -47,6 +47,7 @@ def test_every_setting() -> None:
         "share": ("80", 80),
         "chains": ("auto", "auto"),
         "chain_time": ("2h", 7200),
+        "request_growth": ("2", 2.0),
         "name": ("cyber", "cyber"),
         "python": ("/opt/python3.9", "/opt/python3.9"),
         "node_cache": ("off", "off"),

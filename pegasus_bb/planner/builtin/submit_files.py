@@ -76,7 +76,7 @@ class SubmitFiles:
         kind = self._frame(planned)
         name = planned.name
         arguments = _quoted(planned, self._arguments(planned, kind))
-        return kind.text % {
+        text = kind.text % {
             "name": name,
             "files": f"{planned.folder}/{name}",
             "arguments": arguments,
@@ -86,6 +86,13 @@ class SubmitFiles:
             "tasks": len(planned.tasks) or 1,
             "brought": self._brought(planned) if self._travels(planned) else "",
         }
+        placement = self._run.placement
+        if placement is None or placement.job_tier.request is None:
+            return text
+        from pegasus_bb.planner.grown_requests import with_growth  # few tiers ask
+
+        job = planned.job.id if planned.job else name
+        return with_growth(text, placement, job, self._run.request_growth)
 
     def _travels(self, planned: PlannedJob) -> bool:
         return self._run.jobs_travel and not planned.on_submit_host

@@ -77,11 +77,17 @@ def _check_requests(executable: PegasusWorkflow, run: RunPlan) -> None:
     placement = run.placement
     if placement is None or placement.job_tier.request is None:
         return
+    from pegasus_bb.planner.grown_requests import with_growth
     from pegasus_bb.planner.rewrite.disk_requests import check_submit_file
 
     for job, name in executable.jobs_nodes():
-        text = submit_text(executable.folder, executable.planned.nodes[name])
+        node = executable.planned.nodes[name]
+        text = submit_text(executable.folder, node)
         check_submit_file(placement, job, text)
+        grown = with_growth(text, placement, job, run.request_growth)
+        if grown != text:
+            file = node.file(executable.folder)
+            replace_text(file, grown.encode("utf-8", "surrogateescape"))
 
 
 def with_clusters(

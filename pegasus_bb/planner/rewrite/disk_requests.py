@@ -20,10 +20,10 @@ from pegasus_bb.planner.rewrite.job_profiles import JobProfiles
 from pegasus_bb.planner.rewrite.pass_input import Inputs, Keys, Target, site_profile
 from pegasus_bb.planner.rewrite.site_directives import ARGUMENTS
 
-DISK = "request_disk"  # a submit command of HTCondor
+DISK, MEMORY = "request_disk", "memory"  # HTCondor's submit command; a profile
 _GRES = "--gres"  # one option with a list; a second would take the first one's place
 # An option that is no part of another word; Pegasus has quotes around arguments.
-_ALONE = r"(?<![\w=,-]){}(?![\w.:/=+@-])"
+ALONE = r"(?<![\w=,-]){}(?![\w.:/=+@-])"
 _REPEATED = ("-l",)  # of qsub: each adds to those before
 _ALIASES = {"-C": "--constraint", "-p": "--partition", "-t": "--time"}
 
@@ -126,7 +126,7 @@ def _of_cluster(
     arguments: str, asked: str, request: DiskRequest, tasks: Sequence[JobReservation]
 ) -> str:
     for filled in {request.of(task.capacity) for task in tasks}:
-        changed, count = re.subn(_ALONE.format(re.escape(filled)), asked, arguments)
+        changed, count = re.subn(ALONE.format(re.escape(filled)), asked, arguments)
         if count:
             return changed
     return with_request(arguments, asked)
@@ -140,7 +140,7 @@ def check_submit_file(placement: Placement, job: str, text: str) -> None:
     if request is None or own is None or request.key != ARGUMENTS:
         return
     wanted = request.of(own.capacity)
-    if re.search(_ALONE.format(re.escape(wanted)), text) is None:
+    if re.search(ALONE.format(re.escape(wanted)), text) is None:
         raise UsageError(
             f"pegasus-plan has not given {job} the request {wanted} of tier "
             f"{placement.job_tier.name}: it writes the arguments of the site or a "

@@ -11,6 +11,7 @@ from pegasus_bb.model.workflow import Job
 _NAMESPACES = ("pegasus", "env", "condor", "dagman")
 # Run times are added up; labels are for the planner's own clusters.
 _ADDED = ("runtime", "maxwalltime", "label")
+_OURS = ("bb.", "clusters.")  # begin keys that no job of the batch system has
 _AMOUNTS = ("cores", "nodes", "ppn", "gpus", "memory", "diskspace")  # the most counts
 _OF_ONE_JOB = {("dagman", key) for key in ("PRE", "POST", "ABORT-DAG-ON")}
 _Profiles = frozenset[tuple[str, str, str]]
@@ -51,5 +52,5 @@ class ProfilesOfChains:
         if not _OF_ONE_JOB.isdisjoint(values):
             yield "job", "id", job.id
         for (space, key), value in values.items():
-            if (space, key) not in self._left_out:
+            if (space, key) not in self._left_out and not key.startswith(_OURS):
                 yield space, key, value

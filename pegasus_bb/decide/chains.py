@@ -50,6 +50,10 @@ class _Growing:
 
 def with_chains(given: PlanningInput, decision: PlacementDecision) -> PlacementDecision:
     """``decision`` with the chains of its jobs, if there are some."""
+    if (
+        decision.placement.tier.is_staged
+    ):  # by the batch system, within limits of its own
+        return decision
     cut = _Cut(given, decision.placement)
     found = cut.chains()
     if not found:

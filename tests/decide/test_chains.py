@@ -126,7 +126,7 @@ def test_a_chain_takes_no_longer_than_its_limit(tree: User) -> None:
         ({"condor": {"requirements": "HasGPU"}}, [], []),
         ({"pegasus": {"queue": "long"}}, [], []),
         ({"pegasus": {"memory": 4096}}, [], ["a b"]),
-        ({"pegasus": {"label": "mine", "maxwalltime": 5}}, ["a b"], ["a b"]),
+        ({"pegasus": {"label": "mine", "bb.inputs": "copy"}}, ["a b"], ["a b"]),
     ],
 )
 def test_jobs_of_a_chain_ask_for_the_same(
@@ -143,7 +143,13 @@ def test_a_job_with_a_script_of_its_own_stays_alone(tree: User) -> None:
     assert jobs(tree, "chains=on") == []
 
 
+def test_where_the_batch_system_stages_there_are_none(tree: User) -> None:
+    tree.tier = {"backend": "datawarp"}
+    assert jobs(tree, "chains=on") == []
+
+
 def test_without_a_file_between_them_two_jobs_are_no_chain(user: User) -> None:
+    user.tier = {"backend": "node-local", "path": "/nvme"}
     user.defines = ["pegasus.bb.mode=transient", "pegasus.bb.chains=on"]
     user.placement = "- {lfn: mid.txt, tier: pfs}\n- {lfn: keep.txt, tier: pfs}\n"
     user.replicas = {

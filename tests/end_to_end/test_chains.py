@@ -13,6 +13,10 @@ from tests.support.user_site import Site, done_well, expected, killed_when
 from tests.support.waiting import until
 
 CHAIN = "merge_mix_chain1_ID1"  # of D and E
+EMPTY = """
+assert os.listdir(os.environ["TMPDIR"]) == [], "what another task has left"
+open(os.environ["TMPDIR"] + "/left", "w").close()
+"""
 RESULT = {"e.dat": expected()["e.dat"]}
 
 
@@ -52,6 +56,8 @@ def test_a_file_within_a_chain_never_leaves_its_node(
     site: Site, disk: Path, data: str
 ) -> None:
     site.configure(data)
+    task = site.root / "mix.py"
+    task.write_text(task.read_text() + EMPTY)
     folder = planned(site, "run", "--bb-chains", "auto")
     assert (node(folder)["stay"], node(folder)["stage_out"]) == (["d.dat"], ["e.dat"])
     assert done_well(site.run("run"))

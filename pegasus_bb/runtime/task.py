@@ -103,10 +103,15 @@ def bind_stdin(binding: Binding, environ: dict[str, str]) -> None:
 
 
 def run_command(bb: BBDir, argv: list[str], environ: dict[str, str]) -> int:
-    """Run ``argv``; our own recorder runs in this process, which saves a start."""
+    """Run ``argv``; our own recorder, and what runs the tasks of a cluster, run in this
+    process, which saves a start."""
     from pegasus_bb.runtime.proc import ProgramNotStarted, run
 
-    recorded = is_own_record(bb, argv[0])
+    recorded = _is_own(bb, argv[0], "record")
+    if not recorded and _is_own(bb, argv[0], "cluster"):
+        from pegasus_bb.runtime.programs.cluster import run_list
+
+        return run_list(argv[1:], environ)
     try:
         if recorded or os.path.basename(argv[0]) == KICKSTART:
             argv = with_container(bb, argv, environ)
@@ -157,8 +162,8 @@ def run_counted(bb: BBDir, argv: list[str], environ: dict[str, str]) -> int:
     return status
 
 
-def is_own_record(bb: BBDir, program: str) -> bool:
-    ours = bb.file("bin/record")
+def _is_own(bb: BBDir, program: str, name: str) -> bool:
+    ours = bb.file(f"bin/{name}")
     try:
         return program == ours or os.path.samefile(program, ours)
     except OSError:

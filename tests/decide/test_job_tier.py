@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.units import MIB
+from pegasus_bb.decide.place_files import place_files
+from pegasus_bb.model.history import History
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.settings import property_of
 from tests.decide.test_hybrid import chain, inner, results_stay
@@ -49,6 +52,19 @@ def test_without_one_they_are_on_the_shared_tier_or_on_the_one_that_is_named(
     assert hybrid.decide().job_tier.name == "other"
     hybrid.defines[-1] = "pegasus.bb.job.tier=bb"
     assert hybrid.decide().other_tier is None
+
+
+@pytest.mark.parametrize("temp", [True, False])
+def test_temporary_files_of_an_earlier_run_have_room(hybrid: User, temp: bool) -> None:
+    hybrid.other_tiers = [{**NVME, "temp": temp}]
+    given = hybrid.given()
+    (tier, _) = given.catalogs.tiers["cluster"]
+    seen = replace(given, history=History(temporary={"first": 64 * MIB}))
+    before, after = (
+        place_files(each, tier).placement.job_reservations["first"].need
+        for each in (given, seen)
+    )
+    assert after - before == (64 * MIB if temp else 0)
 
 
 def test_a_tier_that_is_not_there_is_refused(hybrid: User) -> None:

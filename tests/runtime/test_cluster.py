@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from pegasus_bb.planner.builtin.cluster_nodes import task_line
 from pegasus_bb.report.records import parse_records
@@ -81,12 +84,17 @@ def test_a_list_with_an_open_quote_is_refused_before_any_task(site: Site) -> Non
     assert not (site.root / "ran").exists()
 
 
-def test_a_signal_ends_the_task_and_no_further_one_starts(site: Site) -> None:
+@pytest.mark.parametrize("programs", [["cluster"], ["launch", "cluster"]])
+def test_a_signal_ends_the_task_and_no_further_one_starts(
+    site: Site, programs: list[str]
+) -> None:
+    """Also of launch, which runs the list itself: it starts the task and nothing."""
     tasks = listed(site, "touch begun; sleep 60", "touch ran")
     site.start("record", "true")  # installs the programs
     process = subprocess.Popen(
-        [site.program("cluster")],
+        [site.program(name) for name in programs],
         cwd=site.root,
+        env={**os.environ, "PEGASUS_BB_LEDGER": str(site.root / "ledger.jsonl")},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
@@ -94,6 +102,11 @@ def test_a_signal_ends_the_task_and_no_further_one_starts(site: Site) -> None:
     process.stdin.write(tasks.encode())
     process.stdin.close()
     until((site.root / "begun").exists)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+    (child,) = children.split()
+    below = Path(f"/proc/{child}/task/{child}/children").read_text()
+    (task,) = below.split()
+    assert Path(f"/proc/{task}/comm").read_text() == "sh\n"
     process.send_signal(signal.SIGTERM)
     assert process.wait(20) == 128 + signal.SIGTERM
     assert process.stdout is not None

@@ -8,6 +8,7 @@ words. With -f the first failure ends the cluster.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import signal
@@ -38,6 +39,11 @@ class ClusteredTask(NamedTuple):
 def main(argv: Sequence[str] | None = None) -> int:
     """``cluster [-f] < LIST``: 0, or the exit status of the first task that failed."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    return run_list(arguments, dict(os.environ))
+
+
+def run_list(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    """As ``main``, in this process: launch does without another Python."""
     try:
         if [word for word in arguments if word != "-f"]:
             raise UsageError(
@@ -47,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             0, encoding="utf-8", errors="surrogateescape", closefd=False
         ) as given:
             tasks = list(_tasks(given))
-        return run_tasks(tasks, dict(os.environ), fails_fast="-f" in arguments)
+        return run_tasks(tasks, environ, fails_fast="-f" in arguments)
     except PegasusBBError as error:
         print(error, file=sys.stderr)
         return error.exit_code
@@ -70,14 +76,13 @@ def run_tasks(
     """Run ``tasks``; the exit status of the first that failed, else 0. After a signal
     to this process no further one starts."""
     stopped: list[int] = []
-    for number in _ENDING:  # between two tasks; a running one gets it itself
-        signal.signal(number, lambda caught, _: stopped.append(caught))
     begun = time.time()
     statuses: list[int] = []
-    for task in tasks:
-        if stopped or (fails_fast and any(statuses)):
-            break
-        statuses.append(_run(task, environ, len(statuses) + 1, stopped))
+    with _noting(stopped):
+        for task in tasks:
+            if stopped or (fails_fast and any(statuses)):
+                break
+            statuses.append(_run(task, environ, len(statuses) + 1, stopped))
     failed = [status for status in statuses if status]
     complete = len(statuses) == len(tasks) and not failed
     _say(
@@ -91,6 +96,20 @@ def run_tasks(
     if failed:
         return failed[0]
     return 128 + stopped[0] if stopped and not complete else 0
+
+
+@contextlib.contextmanager
+def _noting(stopped: list[int]) -> Iterator[None]:
+    """Note a signal between two tasks in ``stopped``; a running one gets it itself."""
+    before = {
+        number: signal.signal(number, lambda caught, _: stopped.append(caught))
+        for number in _ENDING
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _run(

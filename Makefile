@@ -12,7 +12,7 @@ EDITABLE := PYTHONWARNINGS=ignore $(INSTALL) --no-build-isolation --config-setti
 .DEFAULT_GOAL := help
 # The tests start thousands of Pythons: each would compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help demo test test-all nightly fuzz testbed lint setup tools docs man wheel bench bench-staging bench-start bench-fidelity format clean
+.PHONY: help demo test test-all nightly fuzz testbed lint setup tools docs man wheel bench bench-staging bench-start bench-chains bench-fidelity format clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -93,6 +93,9 @@ bench: tools  ## what each part costs, against its goal
 
 bench-start: tools  ## what the start of a job costs, beside Snakemake, Parsl and others
 	$(BIN)/python -m benchmarks.starting
+
+bench-chains: tools  ## files that stay on their node, beside the PFS
+	$(BIN)/python -m benchmarks.chains
 
 bench-fidelity: tools  ## how far forecasts are off, on an idle machine
 	$(BIN)/python -m benchmarks.fidelity

@@ -156,6 +156,15 @@ class TestTemporaryFiles:
         assert made.startswith(f"{node.fast}/pegasus_bb.")
         assert folders(node) == []
 
+    def test_what_a_task_says_is_not_kept_on_the_disk_that_it_fills(
+        self, node: JobSite, tmp_path: Path
+    ) -> None:
+        declare(node, temp="true")
+        record = f"'{node.bb}/bin/record' -n x sh -c 'ls -l /proc/$PPID/fd'"
+        done = node.launch(f"{record}; {MAKE}", TMPDIR=str(tmp_path))
+        assert done.returncode == 0, done.stderr
+        assert f"{tmp_path}/ks.out".encode() in done.stdout
+
     def test_the_most_that_there_was_is_noted(self, node: JobSite) -> None:
         declare(node, temp="true")
         more = 'head -c 3000000 /dev/zero > "$TMPDIR/big"; sleep 0.4; rm "$TMPDIR/big"'

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, MutableMapping
 
 from pegasus_bb.runtime.job_reservation.space import discard
 from pegasus_bb.runtime.proc import FORWARDED
+from pegasus_bb.runtime.records.streams import NODE_TEMP
 
 NAMES = ("TMPDIR", "TMP", "TEMP")
 FOLDER = "PEGASUS_BB_TEMP"  # in the environment of a job that has such a folder
@@ -36,6 +37,8 @@ def temporary_files(base: str, environ: MutableMapping[str, str]) -> Iterator[Pe
     the most that is in it. Raises OSError before the task."""
     folder = os.path.join(base, "tmp")
     os.mkdir(folder, 0o700)
+    # What the recorder keeps of the task's output: its last words on a full disk, too.
+    environ[NODE_TEMP] = environ.get(NAMES[0]) or "/tmp"  # noqa: S108
     _name(environ, folder)
     peak = Peak()
     watcher, stop, answer = _watch(folder)

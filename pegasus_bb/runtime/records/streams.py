@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 
 TAIL = 256 * 1024  # bytes of a task's output that its record keeps
+# In the environment, where TMPDIR is a disk that the task may fill: what it was before.
+NODE_TEMP = "PEGASUS_BB_NODE_TEMP"
 _ROOM = 4096  # bytes that a folder for temporary files must have
 _NAMES = ("stdin", "stdout", "stderr")
 
@@ -32,7 +34,8 @@ def temporary(kind: str, environ: dict[str, str]) -> tuple[int, str]:
 
 def named_temporary(kind: str, environ: dict[str, str]) -> tuple[int, str]:
     failure: OSError = FileNotFoundError(2, "no folder for temporary files")
-    for folder in (environ.get("TMPDIR") or "/tmp", "/tmp", "/var/tmp"):  # noqa: S108
+    own = environ.get(NODE_TEMP) or environ.get("TMPDIR") or "/tmp"  # noqa: S108
+    for folder in (own, "/tmp", "/var/tmp"):  # noqa: S108
         name = os.path.join(folder, f"ks.{kind}.{os.getpid()}.{os.urandom(4).hex()}")
         try:
             flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC

@@ -76,8 +76,8 @@ def on_slurm(work: Path) -> None:
 
 # Site -> what the jobs ask for, of the 1 GiB that the test says.
 OF_NODES = {
-    "biowulf": "--gres=lscratch:2",
-    "csc": "--gres=nvme:2",
+    "biowulf": "--gres=lscratch:$INT(bb_request)",
+    "csc": "--gres=nvme:$INT(bb_request)",
     "frontier": "-C nvme",
     "marenostrum5": "",
 }

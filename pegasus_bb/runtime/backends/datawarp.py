@@ -56,9 +56,9 @@ class DataWarp(Backend):
 
     def create(self, request: Request) -> Reservation:
         name = check_reservation_name(request.name)
+        job = self._create_job(request)  # before the row, which it may make meanwhile
         plugin = self.slurm.plugin()
         self._check_size(plugin, request)
-        job = self._create_job(request)
         row = _row(plugin, name)
         if row is not None:
             self._check_owner(row, request)

@@ -80,6 +80,27 @@ def test_a_held_request_fails_at_once_with_the_message_of_the_scheduler(
     assert "dwsd: no space left on any server: 507" in status.message
 
 
+def test_asking_again_while_the_buffer_comes_up_asks_for_no_second_one(
+    bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes up just after Slurm's first answer."""
+    bench.change(passes=3)
+    first = bench.backend.create(REQUEST)
+    usual = vars(slurm)["ask"]
+    answered: list[str] = []
+
+    def ask(argv: list[str], **more: Any) -> Any:
+        answer = usual(argv, **more)
+        answered.append(argv[0])
+        if len(answered) == 1:
+            until(bench, State.READY)
+        return answer
+
+    monkeypatch.setattr(slurm, "ask", ask)
+    assert bench.backend.create(REQUEST).job == first.job
+    assert "sbatch" not in answered
+
+
 def test_asking_again_after_a_hold_asks_afresh(bench: DataWarpBench) -> None:
     bench.change(create_fails="device busy")
     first = bench.backend.create(REQUEST)

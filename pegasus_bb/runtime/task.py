@@ -108,7 +108,7 @@ def run_command(bb: BBDir, argv: list[str], environ: dict[str, str]) -> int:
     from pegasus_bb.runtime.proc import ProgramNotStarted, run
 
     recorded = _is_own(bb, argv[0], "record")
-    if not recorded and _is_own(bb, argv[0], "cluster"):
+    if os.path.basename(argv[0]) == "cluster" and _is_own(bb, argv[0], "cluster"):
         from pegasus_bb.runtime.programs.cluster import run_list
 
         return run_list(argv[1:], environ)

@@ -44,8 +44,8 @@ def _forecast(run: Run, runs: list[Run]) -> str:
         return ""
     more = [f"--bb-history={Path(each.submit_dir).absolute()}" for each in runs]
     try:
-        options = options_of([*command.argv[1:], "--bb-mode", run.mode, *more])
-        given = replace(read(replace(options, cwd=Path(command.cwd))), scale=_TIMES)
+        argv = [*command.argv[1:], "--bb-mode", run.mode, *more]
+        given = replace(read(options_of(argv, Path(command.cwd))), scale=_TIMES)
         predictions = mode_predictions(given, place(given))
     except PegasusBBError:  # a report says what was measured, whatever is gone
         return ""

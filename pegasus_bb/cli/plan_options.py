@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -194,13 +195,13 @@ def only_of_pegasus(ctx: click.Context) -> list[tuple[str, ...]]:
     return noted
 
 
-@click.command("plan", cls=PlanCommand)
-@options_of_a_look
-def _planning(**_: Any) -> None:
-    """The command line of a planning, to be read and not called."""
+def options_of(argv: Sequence[str], cwd: Path) -> PlanOptions:
+    """The options of a planning in ``cwd`` that was noted, or is made up."""
 
+    @click.command("plan", cls=PlanCommand)
+    @options_of_a_look
+    def planning(**_: Any) -> None:
+        """To be read, and not called."""
 
-def options_of(argv: Sequence[str]) -> PlanOptions:
-    """The options of a planning that was noted, or is made up."""
-    with _planning.make_context("plan", list(argv)) as context:
-        return plan_options(context.params)
+    with planning.make_context("plan", list(argv)) as context:
+        return replace(plan_options(context.params), cwd=cwd)

@@ -97,32 +97,10 @@ def what_nodes_see(tier: Tier) -> str:
 
 def chain_lines(decision: PlacementDecision, settings: Settings) -> Iterator[str]:
     """What stays on the nodes, and which parallelism that takes."""
-    chains = decision.chains
-    if settings.chains == "off":
-        return
-    if chains is None:
-        yield f"chains:   none: {_why_no_chains(decision, settings)}"
-        return
-    jobs = sum(len(chain.jobs) for chain in chains.found)
-    stays = format_size(sum(chain.stays for chain in chains.found))
-    files = decision.placement.files
-    lfns = (lfn for chain in chains.found for lfn in chain.reservation.stay)
-    stays = f"at least {stays}" if any(files[x].size is None for x in lfns) else stays
-    without, span = (f"{length:.3g} {chains.unit}" for length in chains.span)
-    yield (
-        f"chains:   {jobs} jobs run as {len(chains.found)} of the batch system; "
-        f"{stays} never leave their nodes; longest path: {span}, "
-        f"{without} without chains; at a time: {chains.width[1]} at most, "
-        f"{chains.width[0]} without"
-    )
+    if settings.chains != "off":
+        from pegasus_bb.planner.chain_summary import what_chains_do  # few ask for them
 
-
-def _why_no_chains(decision: PlacementDecision, settings: Settings) -> str:
-    if not settings.mode.is_only_for_jobs:
-        return "only mode transient has them"
-    if decision.placement.tier.is_staged:
-        return "the batch system itself stages the files of each job"
-    return "no job reads a file of one job alone, and fits into its chain"
+        yield what_chains_do(decision, settings)
 
 
 def _pools_and_streams(decision: PlacementDecision) -> Iterator[str]:

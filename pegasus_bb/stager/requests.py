@@ -137,9 +137,12 @@ class Requests:
             request.connection.answer(request.number, found)
 
         def look(before: int) -> None:
-            if not wait.is_over and _ending(tasks) < before:
-                later(_HANGS, look, _ending(tasks))
-            elif not wait.is_over:
+            if wait.is_over:
+                return
+            left = _ending(tasks)
+            if left < before:
+                later(_HANGS, look, left)
+            else:
                 wait.forget()
                 answer()
 

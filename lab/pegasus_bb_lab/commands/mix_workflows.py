@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from pathlib import Path
 
 import click
@@ -83,7 +83,7 @@ def _options(mix: WorkflowMix, member: Member) -> PlanOptions:
         argv += ["--bb-history", str(history)]
     if mix.speeds:
         argv += ["--bb-speeds", str(mix.folder / mix.speeds)]
-    return replace(options_of(argv), cwd=cwd)
+    return options_of(argv, cwd)
 
 
 def _lines(found: MixOutcome) -> Iterator[str]:

@@ -143,8 +143,7 @@ def _with_programs(inputs: Inputs, run: RunPlan) -> Inputs:
     ]
     if not added:
         return inputs
-    data = {**programs.data, "transformations": [*known, *added]}
-    return replace(inputs, transformations=programs.with_data(data))
+    return replace(inputs, transformations=with_programs(programs, added))
 
 
 def _installed(name: str, site: str, program: Path) -> Data:

@@ -148,7 +148,7 @@ def test_planning_imports_only_what_every_planning_needs() -> None:
     assert "pegasus_bb.cli.plan_real" in done.stdout
 
 
-MODULES = 95  # of ours that a planning of mode persistent may load
+MODULES = 90  # of ours that a planning of mode persistent may load
 
 WORKFLOW = """\
 pegasus: "5.0"

@@ -18,7 +18,7 @@ from pegasus_bb.api.keywords import FilePath, Keywords, options_of
 from pegasus_bb.api.notebook import fragment
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
-from pegasus_bb.decide.lint.files import lint_replicas
+from pegasus_bb.decide.lint_files import lint_replicas
 from pegasus_bb.decide.liveness import live_in_levels
 from pegasus_bb.decide.place_files import place, with_capacity
 from pegasus_bb.decide.run_times import times_error

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput, Selection
 from pegasus_bb.decide.job_reservations import temporary_files
-from pegasus_bb.decide.lint.job_reservations import MOST_FILES, several_nodes
+from pegasus_bb.decide.lint_job_reservations import MOST_FILES, several_nodes
 from pegasus_bb.decide.run_times import job_spans, known_times
 from pegasus_bb.decide.sizing import automatic_capacity, quota_of
 from pegasus_bb.decide.survey import INPUT, OUTPUT, staged_with

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from pegasus_bb.core.units import format_size
 from pegasus_bb.decide.decision import PlanningInput
-from pegasus_bb.decide.lint.files import lint_replicas
-from pegasus_bb.decide.lint.job_reservations import check_count, lint_job_reservations
+from pegasus_bb.decide.lint_files import lint_replicas
+from pegasus_bb.decide.lint_job_reservations import check_count, lint_job_reservations
 from pegasus_bb.decide.liveness import sizes
 from pegasus_bb.decide.sizing import (
     automatic_capacity,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
-from pegasus_bb.decide.lint.files import lint_links, lint_names
+from pegasus_bb.decide.lint_files import lint_links, lint_names
 from pegasus_bb.decide.liveness import lives_of
 from pegasus_bb.decide.sizing import reserve_shared, wanted_capacity
 from pegasus_bb.decide.survey import survey

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.units import MIB, format_size, parse_size, room_for, round_up
 from pegasus_bb.decide.decision import MovedFiles, PlacementDecision, PlanningInput
-from pegasus_bb.decide.lint.files import lint_replicas
+from pegasus_bb.decide.lint_files import lint_replicas
 from pegasus_bb.decide.liveness import (
     Lives,
     flow,

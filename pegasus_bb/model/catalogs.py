@@ -302,12 +302,12 @@ def declared_tiers(
 def _completed(sites: Document, properties: Properties, cwd: Path) -> Document:
     """``sites`` with what properties say of sites. Raises CatalogError."""
     if REPOSITORY in properties:
-        from pegasus_bb.model.site_repository import with_repository  # few have one
+        from pegasus_bb.model.sites_by_property import with_repository  # few have one
 
         file = cwd / properties[REPOSITORY]
         sites = with_repository(sites, file, environment(properties))
     if any(key.startswith(_OF_SITES) for key in properties):
-        from pegasus_bb.model.site_properties import with_site_properties  # few
+        from pegasus_bb.model.sites_by_property import with_site_properties
 
         sites = with_site_properties(sites, properties)
     return sites

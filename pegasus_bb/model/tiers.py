@@ -11,11 +11,11 @@ from pegasus_bb.core.paths import NAME_VARIABLES, PATH_VARIABLES, node_path_faul
 from pegasus_bb.core.units import MIB, parse_duration
 from pegasus_bb.model.backends import KINDS, BackendKind
 from pegasus_bb.model.document import Document, Entry, one_of
-from pegasus_bb.model.drain_policies import TierDrain, read_drain
 
 if TYPE_CHECKING:
     from pegasus_bb.model.disk_request import DiskRequest
     from pegasus_bb.model.pools import Pool
+    from pegasus_bb.model.tier_drain import TierDrain
 
 KEY = "x-storage-tiers"
 
@@ -162,12 +162,18 @@ def _read_tier(entry: Entry, site: str) -> Tier:
         granularity=_size(entry, "granularity", "such as 4MiB") or 4 * MIB,
         pools=_pools(entry) if _POOLS in entry.data else (),
         settings={key: values[key] for key in own if key in values},
-        drain=read_drain(entry.below(_DRAIN)) if _DRAIN in entry.data else None,
+        drain=_drain(entry.below(_DRAIN)) if _DRAIN in entry.data else None,
         request=_request(entry) if "request" in values else None,
         largest=_size(entry, "largest", "such as 700GiB"),
         price=_price(entry.below("price")) if "price" in values else None,
         **{k: v for k, v in values.items() if k in (*CHOICES, *_TEXTS)},
     )
+
+
+def _drain(entry: Entry) -> TierDrain:
+    from pegasus_bb.model.tier_drain import read_drain  # few tiers have one
+
+    return read_drain(entry)
 
 
 def _request(entry: Entry) -> DiskRequest:

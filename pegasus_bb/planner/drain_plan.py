@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from pegasus_bb.model.dag.joblists import Entries
 from pegasus_bb.model.dag.roles import Role, of_role
-from pegasus_bb.model.drain_policies import DrainRule, DrainTarget
+from pegasus_bb.model.drain_policies import DrainRule
 
 if TYPE_CHECKING:
     from pegasus_bb.forecast.drain_windows import Window
+    from pegasus_bb.model.tier_drain import DrainTarget
 
 _Rate = tuple[float, float, int]  # from, until, bytes
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.decide.decision import Ending, PlanningInput
-from pegasus_bb.decide.lint.files import lint_pfns
+from pegasus_bb.decide.lint_files import lint_pfns
 from pegasus_bb.decide.sizing import needs_sizes
 from pegasus_bb.model.catalogs import (
     REPOSITORY,
@@ -162,7 +162,9 @@ def _notes(options: PlanOptions, user: UserInput, site: Site) -> Iterator[str]:
         mode = user.settings.mode
         yield from notes_on(options.staging_site, site.name, mode)
     if REPOSITORY in properties:
-        from pegasus_bb.model.site_repository import missing_repository  # few have one
+        from pegasus_bb.model.sites_by_property import (
+            missing_repository,  # few have one
+        )
 
         yield from missing_repository(options.cwd, properties[REPOSITORY])
 

@@ -14,9 +14,7 @@ from pegasus_bb.model.document import as_json
 from pegasus_bb.model.placement import HINTS, JobReservation, PlacedFile, Placement
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.planner.planned_by import PLANNED_BY, planned_by
-from pegasus_bb.planner.rewrite.job_directives import directives_of, linked_sources
 from pegasus_bb.planner.rewrite.lifecycle import JobFiles, links, pools_of_jobs
-from pegasus_bb.planner.rewrite.site_directives import directive_files
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal.lives import PHASES
 from pegasus_bb.planner.seal.sealing import ExecutableWorkflow
@@ -70,8 +68,11 @@ def run_files(
         yield PHASES, as_json(phases_json(planned.phases))
     if request is None or run.rewriting is None:
         return
-    for name, text in directive_files(run.rewriting).items():
-        yield name, text.encode()
+    if request.kind.is_slurm:
+        from pegasus_bb.planner.rewrite.site_directives import directive_files
+
+        for name, text in directive_files(run.rewriting).items():
+            yield name, text.encode()
 
 
 def node_files(
@@ -89,20 +90,33 @@ def _reservation_files(
     placement = run.placement
     if request is None or placement is None:
         return
-    common = run.request
-    shared = common.name if common and common.kind.is_slurm else ""
-    sources = linked_sources(given.catalogs, placement)
     for job, node in planned.jobs_nodes():
         if job in placement.job_reservations:
             reservation = placement.job_reservations[job]
             own = {"job": job, **_fields(reservation)}
             yield _node_file(node, {"reservation": own})
-            if request.kind.is_slurm:
-                from pegasus_bb.runtime.job_reservation.planned import landing_of
+    if request.kind.is_slurm:
+        yield from _directives(planned, given, run)
 
-                landing = str(Path(landing_of(request.prefix, node, "0")).parent)
-                text = directives_of(request, reservation, landing, sources, shared)
-                yield f"{NODES}/{id_in_names(job)}.bbf", text.encode()
+
+def _directives(
+    planned: ExecutableWorkflow, given: PlanningInput, run: RunPlan
+) -> Iterator[File]:
+    """What sbatch reads for each job with a reservation."""
+    from pegasus_bb.planner.rewrite.job_directives import directives_of, linked_sources
+    from pegasus_bb.runtime.job_reservation.planned import landing_of
+
+    request, placement, common = run.transient, run.placement, run.request
+    if request is None or placement is None:
+        return
+    shared = common.name if common and common.kind.is_slurm else ""
+    sources = linked_sources(given.catalogs, placement)
+    for job, node in planned.jobs_nodes():
+        if job in placement.job_reservations:
+            reservation = placement.job_reservations[job]
+            landing = str(Path(landing_of(request.prefix, node, "0")).parent)
+            text = directives_of(request, reservation, landing, sources, shared)
+            yield f"{NODES}/{id_in_names(job)}.bbf", text.encode()
 
 
 def pfs_scratch(planned: ExecutableWorkflow, given: PlanningInput, run: RunPlan) -> str:

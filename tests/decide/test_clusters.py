@@ -6,11 +6,11 @@ import pytest
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.units import MIB
+from pegasus_bb.decide import lint_job_reservations as job_lint
 from pegasus_bb.decide.job_reservations import (
     join_job_reservations,
     planned_job_reservations,
 )
-from pegasus_bb.decide.lint import job_reservations as job_lint
 from pegasus_bb.model.placement import Placement
 from tests.support.user_files import User, job, sized, use
 

@@ -8,7 +8,7 @@ import pytest
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.units import MIB
-from pegasus_bb.decide.lint import job_reservations as job_lint
+from pegasus_bb.decide import lint_job_reservations as job_lint
 from pegasus_bb.model.placement import JobReservation
 from tests.decide.test_hybrid import checkpoint, inner
 from tests.support.user_files import User, job, said, sized, use

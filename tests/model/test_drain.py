@@ -8,7 +8,8 @@ import pytest
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.document import load
-from pegasus_bb.model.drain_policies import PACED, DrainRule, TierDrain, read_drain
+from pegasus_bb.model.drain_policies import PACED, DrainRule
+from pegasus_bb.model.tier_drain import TierDrain, read_drain
 
 MIB = 1 << 20
 

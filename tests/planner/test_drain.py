@@ -9,15 +9,10 @@ import pytest
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.decide.tier_choice import rule_of
-from pegasus_bb.model.drain_policies import (
-    NOW,
-    PACED,
-    DrainRule,
-    DrainTarget,
-    TierDrain,
-)
+from pegasus_bb.model.drain_policies import NOW, PACED, DrainRule
 from pegasus_bb.model.modes import HYBRID
 from pegasus_bb.model.settings import Settings
+from pegasus_bb.model.tier_drain import DrainTarget, TierDrain
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.drain_files import plan_drain
 from pegasus_bb.planner.drain_plan import DrainForecast, DrainPlan, StageOutFlow

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.decide.lint.files import fits_on_directive_line
+from pegasus_bb.decide.lint_files import fits_on_directive_line
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.dag.roles import id_in_names
 from pegasus_bb.model.placement import JobReservation, Placement

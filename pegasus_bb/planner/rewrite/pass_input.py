@@ -53,6 +53,13 @@ class Target:
         return LOCAL if self.request.transfers_here else self.site
 
     @property
+    def is_named_to_scheduler(self) -> bool:
+        """Whether jobs tell the batch system of their reservation, or of its size."""
+        tier = self.placement.job_tier
+        is_slurm = self.request.kind.is_slurm or tier.kind.is_slurm
+        return is_slurm or tier.request is not None
+
+    @property
     def bin(self) -> Path:
         return self.submit_dir / "bb" / "bin"
 

@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from pegasus_bb.model.catalogs import SCRATCH
 from pegasus_bb.planner.rewrite.gridstart import start_with_kickstart
-from pegasus_bb.planner.rewrite.job_directives import add_directives, add_job_directives
 from pegasus_bb.planner.rewrite.lifecycle import add_lifecycle_jobs
 from pegasus_bb.planner.rewrite.pass_input import (
     Inputs,
@@ -91,6 +90,25 @@ def move_scratch(inputs: Inputs, plan: Target) -> Inputs:
     return replace(inputs, sites=sites)
 
 
+def name_reservations(inputs: Inputs, plan: Target) -> Inputs:
+    """Jobs name their reservation to a scheduler that asks for it. Raises CatalogError
+    if a job names a buffer of its own already."""
+    if not plan.is_named_to_scheduler:
+        return inputs
+    from pegasus_bb.planner.rewrite.job_directives import add_directives
+
+    return add_directives(inputs, plan)
+
+
+def name_job_reservations(inputs: Inputs, plan: Target) -> Inputs:
+    """The same for mode transient, in which no reservation is shared."""
+    if not plan.is_named_to_scheduler:
+        return inputs
+    from pegasus_bb.planner.rewrite.job_directives import add_job_directives
+
+    return add_job_directives(inputs, plan)
+
+
 Pass = Callable[[Inputs, Target], Inputs]
 
 WORKFLOW_PASSES: tuple[Pass, ...] = (
@@ -98,7 +116,7 @@ WORKFLOW_PASSES: tuple[Pass, ...] = (
     move_scratch,
     start_with_kickstart,
     add_launcher,
-    add_directives,
+    name_reservations,
     transfer_on_the_site,
 )
 
@@ -106,7 +124,7 @@ WORKFLOW_PASSES: tuple[Pass, ...] = (
 JOB_PASSES: tuple[Pass, ...] = (
     start_with_kickstart,
     add_launcher_to_jobs,
-    add_job_directives,
+    name_job_reservations,
     share_files,
 )
 

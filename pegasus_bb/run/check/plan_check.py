@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.units import format_count, format_files, format_size
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
-from pegasus_bb.decide.lint.files import lint_replicas
+from pegasus_bb.decide.lint_files import lint_replicas
 from pegasus_bb.decide.place_files import with_capacity
 from pegasus_bb.model.finding import Finding, note, ok, wrong
 from pegasus_bb.model.modes import RunMode

@@ -1,4 +1,9 @@
-"""Refuses names, replicas and links that cannot be carried, or do not exist."""
+"""Refuses names, replicas and links that cannot be carried, or do not exist.
+
+Lint rules refuse what a scheduler would silently misread, or what fails at run time.
+Those of jobs are in lint_job_reservations.py, those of tiers in tier_choice.py. What
+one key may be is checked where it is read, such as in model/tiers.py.
+"""
 
 from __future__ import annotations
 

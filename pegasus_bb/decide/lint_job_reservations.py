@@ -9,7 +9,7 @@ from typing import Any
 
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.decide.decision import PlanningInput
-from pegasus_bb.decide.lint.files import fits_on_directive_line
+from pegasus_bb.decide.lint_files import fits_on_directive_line
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import JobReservation, Placement
 from pegasus_bb.model.tiers import Tier

@@ -6,7 +6,11 @@ The table for people is docs/exit-codes.md; a test holds the two together.
 from __future__ import annotations
 
 import errno
-from collections.abc import Sequence
+
+from pegasus_bb.core.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 DONE = 0
 BUG = 1

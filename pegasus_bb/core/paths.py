@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+
+from pegasus_bb.core.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 # What the path of a node-local disk may take from the environment of a job: variables
 # that batch systems set, and whose values are whole paths, or one name.

@@ -11,11 +11,11 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Callable
 
 from pegasus_bb.core.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Optional
 
     Refusal = Optional[OSError]

@@ -11,7 +11,11 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Iterator
+
+from pegasus_bb.core.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW
 _BATCH = 1000  # names in memory at a time: folders can hold millions

@@ -6,9 +6,10 @@ Standard library only and Python 3.9: this file runs on compute nodes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 
-from pegasus_bb.core.light_typing import NamedTuple
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 # What Slurm's plugins set where a job has a space of its own.
 JOB_SPACES = ("BB_JOB", "DW_JOB_STRIPED", "DW_JOB_PRIVATE")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import read_json, write_json
 from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from typing import Any, TypeVar
 
     from pegasus_bb.model.reservation import Request, Reservation

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
 
 from pegasus_bb.core.errors import ReservationFailed
 from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.runtime.bbdir import SUBMIT_DIR, BBDir
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
     from pegasus_bb.model.reservation import Request
 
 _HOST = "//localhost"  # of a URL, before its path

@@ -15,10 +15,13 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
 
 from pegasus_bb.core.errors import RunFailed, SchedulerUnreachable
+from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.runtime.bbdir import BBDir
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 _COUNTS_ANEW = 1_000_000  # a number lower by this much: Slurm has restarted its count
 PAUSE = 10.0  # seconds between two polls of the other job

@@ -11,11 +11,9 @@ Configuration"; there every input is a copy.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import stat
-from collections.abc import Mapping, Sequence
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
@@ -34,6 +32,7 @@ from pegasus_bb.runtime.task import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
 FOLDER = ".jobs"
@@ -129,8 +128,7 @@ def _place_of_folders(
         known = (environ.get(name, "") for name in _NODE_FOLDERS)
         disk = next(filter(None, known), "/tmp")  # noqa: S108 - as Pegasus does
     home = os.path.join(disk, f"pegasus-bb-jobs-{os.getuid()}")
-    with contextlib.suppress(FileExistsError):
-        os.mkdir(home, 0o700)
+    _mkdir_if_missing(home)
     found = os.lstat(home)
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
         raise UsageError(
@@ -161,9 +159,15 @@ def _mkdir(folder: str) -> None:
     try:
         os.mkdir(folder, 0o700)
     except FileNotFoundError:
-        with contextlib.suppress(FileExistsError):
-            os.mkdir(os.path.dirname(folder), 0o700)
+        _mkdir_if_missing(os.path.dirname(folder))
         os.mkdir(folder, 0o700)
+
+
+def _mkdir_if_missing(folder: str) -> None:
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:  # of another job
+        pass
 
 
 def _fill(folder: PrivateFolder) -> LinkedInputs:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Sequence
 
+from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.refusals import close_to_writing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def move_back(

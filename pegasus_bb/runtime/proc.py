@@ -9,12 +9,12 @@ from __future__ import annotations
 import fcntl
 import os
 import resource  # noqa: F401 - os.wait4 would load it between two counter readings
-from collections.abc import Mapping, Sequence
 
 from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import signal
+    from collections.abc import Mapping, Sequence
     from typing import Any
 else:  # what signal wraps into enums, which take 4 ms to import
     import _signal as signal

@@ -6,12 +6,14 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator, Mapping
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.core.files import unlink_if_there
-from pegasus_bb.core.light_typing import NamedTuple
+from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 from pegasus_bb.core.paths import cut_name, is_below
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 _TRIES = 100  # to replace a link that other processes replace as well
 

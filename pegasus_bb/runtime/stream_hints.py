@@ -7,7 +7,11 @@ gets an impossible time, and one that still has it after the task was never writ
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+
+from pegasus_bb.core.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 _NEVER = 0  # ns since the epoch; opening the file with O_TRUNC changes its time
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Mapping, Sequence
 
 from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.runtime.bbdir import BBDir, NodeNeeds
 from pegasus_bb.runtime.bind import Binding
 from pegasus_bb.runtime.scratch_links import (
@@ -21,6 +21,9 @@ from pegasus_bb.runtime.scratch_links import (
     pool_links,
 )
 from pegasus_bb.runtime.stream_hints import run_with_hints
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 KICKSTART = "pegasus-kickstart"
 COUNTERS = b"# pegasus_bb io: "  # begins the line that follows a record

@@ -6,18 +6,17 @@ import json
 import os
 import signal
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from pegasus_bb.core import process
 from pegasus_bb.run.engine.processes import Processes
+from pegasus_bb.runtime.own_programs import is_as_planned, seen_at_start
 from pegasus_bb.runtime.programs.fork_server import LARGEST
 
 _SERVER = "fork_server"
-# Python looks at these when it starts, so a fork would not see a change.
-_AT_START = ("LC_", "LANG", "LD_", "PYTHON", "GLIBC_", "MALLOC_", "TZ")
 Files = tuple[int, int, int]
 FileKey = tuple[int, int, int]
 
@@ -124,7 +123,7 @@ class ForkedJobs:
         self._bin = programs
         self._processes = processes
         self._watch = watch
-        self._environ = _seen_at_start(os.environ)
+        self._environ = seen_at_start(os.environ)
         self._planned: dict[str, FileKey] | None = None  # program -> its file
         self._server: ForkServer | None = None
 
@@ -139,7 +138,7 @@ class ForkedJobs:
         if not (self.is_planned(argv[0]) and Path(cwd).is_dir()):
             return None
         request = json.dumps([argv, cwd, env]).encode()
-        if len(request) > LARGEST or _seen_at_start(env) != self._environ:
+        if len(request) > LARGEST or seen_at_start(env) != self._environ:
             return None
         try:
             if self._server is None:
@@ -169,24 +168,13 @@ class ForkedJobs:
 
     def _find_planned(self) -> Iterator[tuple[str, FileKey]]:
         """The programs that are as planned: all but their name is as in the server."""
-        if not (self._bin / _SERVER).is_file():
+        server = self._bin / _SERVER
+        if not server.is_file():
             return
-        server = _text(self._bin / _SERVER)
         for path in self._bin.iterdir():
             key = _key(path)
-            if _text(path) == server.replace(_SERVER, path.name):
+            if is_as_planned(str(path), str(server)):
                 yield path.name, key
-
-
-def _seen_at_start(environ: Mapping[str, str]) -> dict[str, str]:
-    return {k: v for k, v in environ.items() if k.startswith(_AT_START)}
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(errors="surrogateescape")
-    except OSError:
-        return ""
 
 
 def _key(path: Path) -> FileKey:

@@ -18,16 +18,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.core.light_typing import NamedTuple
-from pegasus_bb.runtime.proc import (
-    IGNORED,
-    Ended,
-    ProgramNotStarted,
-    RunningProgram,
-    find_program,
-)
-from pegasus_bb.runtime.programs.fork_server import become, load
+from pegasus_bb.runtime.own_programs import OwnProgram, load, own_program
+from pegasus_bb.runtime.proc import Ended, ProgramNotStarted, find_program
 
-_FORKED = ("launch", "record")  # beside this program: a fork of it saves a start
 _ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -134,7 +127,7 @@ def _start(
 ) -> Ended:
     """Run ``task`` to its end. Raises ProgramNotStarted."""
     program = find_program(task.argv[0], environ)
-    name = _own_program(program)
+    name = own_program(program)
     if name:
         load(name)  # before the fork, and once
     with open(os.devnull, "rb") as nothing:
@@ -142,11 +135,8 @@ def _start(
         return _RunningTask(program, task.argv, environ, streams, stopped).wait()
 
 
-class _RunningTask(RunningProgram):
-    """A task; one of our own programs is forked, in place of a new Python. A signal
-    that ends it is noted in ``stopped``."""
-
-    _may_spawn = False
+class _RunningTask(OwnProgram):
+    """A task. A signal that ends it is noted in ``stopped``."""
 
     def __init__(
         self,
@@ -163,28 +153,6 @@ class _RunningTask(RunningProgram):
         if number in _ENDING:
             self._stopped.append(number)
         super()._forward(number, frame)
-
-    def _become(
-        self,
-        program: str,
-        argv: Sequence[str],
-        environ: Mapping[str, str],
-        report: int,
-    ) -> None:
-        name = _own_program(program)
-        if not name:
-            super()._become(program, argv, environ, report)
-        for ignored in IGNORED:  # as Python starts
-            signal.signal(ignored, signal.SIG_IGN)
-        os.close(report)
-        become(load(name), list(argv), environ)
-
-
-def _own_program(program: str) -> str:
-    """The name of ``program`` if a fork of this process can be it; else empty."""
-    folder, name = os.path.split(os.path.abspath(program))
-    beside = os.path.dirname(os.path.abspath(sys.argv[0]))
-    return name if name in _FORKED and folder == beside else ""
 
 
 def _say(what: str, facts: str, begun: float, program: str) -> None:

@@ -8,9 +8,7 @@ the descriptors 0, 1 and 2; it reads ["started", pid], and later ["ended", pid, 
 
 from __future__ import annotations
 
-import atexit
 import contextlib
-import gc
 import json
 import os
 import select
@@ -18,7 +16,7 @@ import signal
 import socket
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 
 from pegasus_bb.core.errors import USAGE, PegasusBBError
@@ -26,14 +24,14 @@ from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.runtime import proc
 from pegasus_bb.runtime.backends.backend_table import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.own_programs import PROGRAMS, become, freeze, load, own_program
 
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 LARGEST = 100_000  # bytes of a request; a socket takes twice as much
-_PROGRAMS = "pegasus_bb.runtime.programs"
 # What launch loads only where it needs it, and most jobs do.
-_OF_LAUNCH = (f"{_PROGRAMS}.record", "pegasus_bb.runtime.private_folder")
+_OF_LAUNCH = (f"{PROGRAMS}.record", "pegasus_bb.runtime.private_folder")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -92,7 +90,7 @@ def _end_group(leader: int) -> None:
 def _answer(engine: socket.socket, request: Any, files: list[int]) -> None:
     argv, cwd, environ = request
     try:
-        program = load(os.path.basename(argv[0]))
+        program = _loaded(argv)
         pid = os.fork()
     except (ImportError, OSError) as error:  # it is started afresh, and says why
         _say(engine, "failed", str(error))
@@ -104,16 +102,16 @@ def _answer(engine: socket.socket, request: Any, files: list[int]) -> None:
         os.close(handle)
 
 
-def load(name: str) -> Any:
-    """The module of program ``name``: loaded once, before the fork."""
-    full = f"{_PROGRAMS}.{name}"
-    if full not in sys.modules:
-        import_module(full)
-        if name == "launch":
-            _load_for_jobs()
-        gc.collect()
-        gc.freeze()  # a collection in a child would copy all of it
-    return sys.modules[full]
+def _loaded(argv: list[str]) -> Any:
+    """The module of the program ``argv``; what it will fork is loaded as well."""
+    name = os.path.basename(argv[0])
+    is_first_launch = name == "launch" and f"{PROGRAMS}.{name}" not in sys.modules
+    program = load(name)
+    if is_first_launch:
+        _load_for_jobs()
+    for other in filter(None, map(own_program, argv[1:])):
+        load(other)
+    return program
 
 
 def _load_for_jobs() -> None:
@@ -124,6 +122,7 @@ def _load_for_jobs() -> None:
         if bb.has_request:
             request = bb.request()
             open_backend(request.backend, request.settings)
+    freeze()
 
 
 def _be(
@@ -143,48 +142,6 @@ def _be(
         traceback.print_exc()
         os._exit(1)
     become(program, argv, environ)
-
-
-def become(program: Any, argv: list[str], environ: Mapping[str, str]) -> NoReturn:
-    """Run the module ``program`` as the program ``argv``, and end this process."""
-    status = 1
-    try:
-        _change_environment(environ)
-        sys.argv = argv
-        status = program.main()
-    except SystemExit as end:
-        status = _status_of(end)
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        os._exit(_finish(status))
-
-
-def _change_environment(environ: Mapping[str, str]) -> None:
-    """Only what differs: a job has nearly all of the engine's variables."""
-    for name in [each for each in os.environ if each not in environ]:
-        del os.environ[name]
-    for name, value in environ.items():
-        if os.environ.get(name) != value:
-            os.environ[name] = value
-
-
-def _status_of(end: SystemExit) -> int:
-    if end.code is None or isinstance(end.code, int):
-        return end.code or 0
-    print(end.code, file=sys.stderr)
-    return 1
-
-
-def _finish(status: int) -> int:
-    """What a Python does at its end; 120, as its, where the output is not written."""
-    atexit._run_exitfuncs()
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except OSError:
-        return 120
-    return status & 0xFF
 
 
 def _say(engine: socket.socket, *words: object) -> None:

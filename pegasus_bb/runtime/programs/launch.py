@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
 
 from pegasus_bb.core.errors import BUG, PegasusBBError, UsageError
+from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.model.backends import JOB_SPACES
 from pegasus_bb.runtime.bbdir import BBDir, NodeNeeds
 from pegasus_bb.runtime.bind import shared_binding
 from pegasus_bb.runtime.node_lock import lock_node
 from pegasus_bb.runtime.task import run_command, run_task, task_files
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 
 def main(argv: Sequence[str] | None = None) -> int:

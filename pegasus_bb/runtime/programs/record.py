@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Sequence
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
@@ -32,6 +31,7 @@ from pegasus_bb.runtime.records.streams import TAIL, Streams, file_facts
 from pegasus_bb.runtime.records.yaml import Verbatim, record
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from pegasus_bb.runtime.records.streams import Facts
@@ -119,7 +119,7 @@ def _run(
             keep_mode(name, os.stat(name).st_mode | 0o111, name)  # kickstart's -X
         program = find_program(name, environ)
         environ = with_darshan(_bb(), program, environ)
-        child = RunningProgram(program, options.argv, environ, streams.numbers)
+        child = _start(program, options.argv, environ, streams.numbers)
         child.limit(
             options.number("terminate after", 0), options.number("kill after", 5)
         )
@@ -129,6 +129,20 @@ def _run(
         streams.say(str(error))
         print(error, file=sys.stderr)
         return TaskOutcome(program, begun, time.time(), error.status, None)
+
+
+def _start(
+    program: str, argv: list[str], environ: dict[str, str], streams: Sequence[int]
+) -> RunningProgram:
+    """Raises ProgramNotStarted."""
+    if os.path.dirname(program) == os.path.dirname(sys.argv[0]):
+        from pegasus_bb.runtime import own_programs
+
+        name = own_programs.own_program(program)
+        if name and own_programs.is_as_planned(program, sys.argv[0]):
+            own_programs.load(name)
+            return own_programs.OwnProgram(program, argv, environ, streams)
+    return RunningProgram(program, argv, environ, streams)
 
 
 def _bb() -> str:

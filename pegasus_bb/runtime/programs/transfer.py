@@ -20,6 +20,7 @@ from typing import Any, Union
 from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.core.files import append_all
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.programs.program import new_parser
 from pegasus_bb.runtime.results_guard import ResultsGuard
 from pegasus_bb.runtime.scratch_root import Roots
 from pegasus_bb.runtime.staging.failures import explained
@@ -65,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def parse_options(arguments: Sequence[str]) -> argparse.Namespace:
     """Read pegasus-transfer's options. Exits with 2 if one is unknown."""
-    parser = argparse.ArgumentParser(prog="transfer", allow_abbrev=False)
+    parser = new_parser("transfer", "Execute a job list.")
     parser.add_argument("-n", "--threads", type=int, default=0)
     parser.add_argument("-f", "--file", default="", help="the job list")
     parser.add_argument("-m", "--max-attempts", type=int, help="ignored")

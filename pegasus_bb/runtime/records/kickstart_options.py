@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
 
 from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 # Options with a value, as one word or two (-n NAME, -nNAME).
 _WITH_VALUE = {

@@ -69,6 +69,22 @@ class Site:
     def python(self, name: str, code: str, **env: str) -> Child:
         return self.start(name, sys.executable, "-c", code, "1 2", "", **env)
 
+    def recorded(self, name: str, program: str) -> Child:
+        record = str(self.bin / "record")
+        return self.start(name, record, "-i", "-", str(self.bin / program))
+
+    def count_starts(self) -> None:
+        python = self.root / "python"
+        note = f"echo >> {self.root}/starts"
+        python.write_text(f'#!/bin/sh\n{note}\nexec {sys.executable} "$@"')
+        python.chmod(0o755)
+        install_runtime(str(self.root / "bb"), str(python))
+
+    @property
+    def starts(self) -> int:
+        """How often a program of the run was a new Python."""
+        return len((self.root / "starts").read_text().splitlines())
+
     def end(self) -> list[int]:
         """Statuses of all jobs, in the order of their ends."""
         statuses = []
@@ -128,6 +144,23 @@ def test_the_task_of_a_killed_job_is_ended(site: Site) -> None:
     assert site.end() == [-signal.SIGKILL]
     pid = (site.root / "killed.out").read_text().strip()
     until(lambda: not Path(f"/proc/{pid}").exists())
+
+
+def test_a_recorded_program_of_ours_is_a_fork_too(site: Site) -> None:
+    site.count_starts()
+    site.recorded("staging", "transfer")
+    assert site.end() == [2]
+    assert site.starts == 1, "the server's own"
+    record = (site.root / "staging.out").read_text()
+    assert "regular_exitcode: 2" in record
+    assert "the job list on stdin is not JSON" in record
+
+
+def test_what_a_user_put_in_the_place_of_a_recorded_program_runs(site: Site) -> None:
+    (site.bin / "transfer").write_text("#!/bin/sh\necho the user\n")
+    site.recorded("staging", "transfer")
+    assert site.end() == [0]
+    assert "the user" in (site.root / "staging.out").read_text()
 
 
 def test_a_program_that_was_edited_is_started_afresh(site: Site) -> None:

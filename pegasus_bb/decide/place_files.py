@@ -85,7 +85,11 @@ def place_by_rules(given: PlanningInput, tier: Tier) -> PlacementDecision:
     for file, on, how, rule, _ in found:
         if file.lfn in made_inside and how == "link":
             how = "copy"  # it is not there yet
-        size = given.history.sizes.get(file.lfn) if file.size is None else file.size
+        size = (
+            given.history.largest_sizes.get(file.lfn)
+            if file.size is None
+            else file.size
+        )
         if size is not None and not file.executable:
             size *= given.scale
         first, last = lives[file.lfn]

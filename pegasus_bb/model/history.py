@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TypeAlias
 
 from pegasus_bb.model.modes import OFF
@@ -108,6 +109,15 @@ class History:
         known = bool(self.jobs or self.transformations or self.programs)
         return known or any(other.has_times for other in self.others)
 
+    @cached_property
+    def largest_sizes(self) -> Mapping[str, int]:
+        """Bytes by LFN: the most of all runs."""
+        largest = dict(self.sizes)
+        for run in self.others:
+            for lfn, size in run.sizes.items():
+                largest[lfn] = max(size, largest.get(lfn, 0))
+        return largest
+
     def pasts(
         self,
         job: str,
@@ -161,16 +171,11 @@ class History:
 
 
 def combine(runs: Sequence[History]) -> History:
-    """The first of ``runs`` with the others attached, and with the sizes of all."""
+    """The first of ``runs`` with the others attached."""
     if len(runs) < 2:
         return runs[0] if runs else History()
-    sizes: dict[str, int] = {}
-    for run in runs:
-        for lfn, size in run.sizes.items():
-            sizes[lfn] = max(size, sizes.get(lfn, 0))
     return replace(
         runs[0],
-        sizes=sizes,
         wait=next((run.wait for run in runs if run.wait is not None), None),
         source=" and ".join(run.source for run in runs),
         others=tuple(runs[1:]),

@@ -20,6 +20,7 @@ from pegasus_bb.forecast.workflow.calibration import calibrated, fitted_speeds
 from pegasus_bb.forecast.workflow.execution import Execution
 from pegasus_bb.forecast.workflow.mode_choice import Basis, Compared, Predicted, choose
 from pegasus_bb.forecast.workflow.prediction import Prediction
+from pegasus_bb.forecast.workflow.scatter import scatter
 from pegasus_bb.forecast.workflow.simulator import Mode, PlannedWorkflow, Simulator
 from pegasus_bb.forecast.workflow.workload import workload
 from pegasus_bb.model.catalogs import SPEEDS, environment
@@ -58,15 +59,16 @@ class ModePredictions:
         """The prediction as an earlier run in this mode was measured; without such a
         run, plus the least time that any run took beyond its simulation."""
         found = self._simulated(mode)
+        factor = scatter(self.given.history)
         if mode in self._measured:
-            return found.as_measured(self._measured[mode])
+            return found.as_measured(self._measured[mode], factor)
         excess = (
             fmean(makespans) - (run.makespan - run.wait)
             for run, makespans in (
                 (self._simulated(of), each) for of, each in self._measured.items()
             )
         )
-        return found.with_other(max(0.0, min(excess, default=0.0)))
+        return found.with_other(max(0.0, min(excess, default=0.0))).with_scatter(factor)
 
     def _simulated(self, mode: RunMode) -> Prediction:
         if mode in self._known:

@@ -62,11 +62,13 @@ class Prediction:
         """The makespan for a person: 35.0 s, or 20 to 35 s."""
         return format_range(self.low, self.high)
 
-    def as_measured(self, makespans: Sequence[float]) -> Prediction:
+    def as_measured(
+        self, makespans: Sequence[float], scatter: float = 1.0
+    ) -> Prediction:
         """The same mode as runs of it were measured: ``makespans`` without the wait.
 
         What they took longer is other; what they took less makes every part shorter.
-        The range is from the shortest to the longest.
+        The range has all of them, and the next run that differs as they do.
         """
         makespan = fmean(makespans)
         simulated = self.makespan - self.wait
@@ -81,12 +83,19 @@ class Prediction:
                 stage_out=self.stage_out * less,
                 other=self.other * less,
             )
-        whole = longer.makespan
         return replace(
             longer,
-            pessimistic=whole + (max(makespans) - makespan),
-            optimistic=whole + (min(makespans) - makespan),
+            pessimistic=self.wait + max(makespan * scatter, *makespans),
+            optimistic=self.wait + min(makespan / scatter, *makespans),
             is_guess=False,
+        )
+
+    def with_scatter(self, factor: float) -> Prediction:
+        """Widen the range by what runs of one workload differ (scatter.py)."""
+        return replace(
+            self,
+            pessimistic=self.pessimistic * factor,
+            optimistic=self.optimistic / factor,
         )
 
     def with_other(self, seconds: float) -> Prediction:

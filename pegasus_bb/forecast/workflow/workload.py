@@ -85,7 +85,7 @@ def workload(
     speeds: Speeds,
     history: History,
 ) -> Workload:
-    learned = history.sizes
+    learned = history.largest_sizes
     known = (
         (lfn, learned.get(lfn) if f.size is None else f.size)
         for lfn, f in files.items()

@@ -32,7 +32,8 @@ def test_a_guess_takes_no_buffer_and_names_the_run_that_settles_it() -> None:
 def test_a_measured_mode_takes_what_it_took(makespan: float) -> None:
     ends = [SimulatedEnd((5, 70, 10, 10, 10), 0), SimulatedEnd((5, 50, 10, 10, 10), 0)]
     found = predicted("off", ends).as_measured([makespan])
-    assert found.low == found.high == found.makespan == pytest.approx(makespan + 5)
+    assert found.low == found.high == makespan + 5
+    assert found.makespan == pytest.approx(makespan + 5)
     assert found.wait == 5
 
 
@@ -40,6 +41,8 @@ def test_a_mode_that_was_measured_twice_is_a_range() -> None:
     ends = [SimulatedEnd((5, 70, 10, 10, 10), 0)]
     found = predicted("off", ends).as_measured([90, 110])
     assert (found.low, found.makespan, found.high) == (95, 105, 115)
+    wider = predicted("off", ends).as_measured([90, 110], scatter=1.25)
+    assert (wider.low, wider.makespan, wider.high) == (85, 105, 130)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """How far forecasts are off: what one run shows, left out of another.
 
-Both sides of 1000genome run on this machine. From two runs of one workload on each side
-another one is forecast, in which one thing differs: the chromosome, the size, or the
-jobs that run at the same time. Then that one is run, between the two: other programs
+Both sides of both examples run on this machine. From two runs of one workload on each
+side another one is forecast, in which one thing differs: the data, their size, or how
+many jobs run at the same time. Then that one is run, between the two: other programs
 slow all of them alike. A published pair of runs is forecast too: CyberShake on Cori,
 from its times on the PFS and the rates that the site published. Printed are the error
 of each forecast, whether its range holds what was measured, and whether ``auto`` would
@@ -38,17 +38,28 @@ SITE = ("--conf", "pegasus.properties", "--sites", "cluster", "--output-sites", 
 
 
 class Workload(NamedTuple):
+    example: str
     name: str
     seed: int = 1
-    rows: int = 1000
+    size: int = 1  # times that of the base
     slots: int = 2
 
+    @property
+    def words(self) -> list[str]:
+        """What its generator is told."""
+        if self.example == "cybershake":
+            words = ["--timesteps", str(1000 * self.size)]
+        else:
+            words = ["--chromosomes", "1", "--rows", str(1000 * self.size)]
+        return ["--seed", str(self.seed), *words]
 
-BASE = Workload("base")
+
 LEFT_OUT = (
-    Workload("another chromosome", seed=2),
-    Workload("twice the size", rows=2000),
-    Workload("one job at a time", slots=1),
+    Workload("1000genome", "another chromosome", seed=2),
+    Workload("1000genome", "twice the size", size=2),
+    Workload("1000genome", "one job at a time", slots=1),
+    Workload("cybershake", "another rupture list", seed=2),
+    Workload("cybershake", "twice the size", size=2),
 )
 
 
@@ -82,7 +93,7 @@ def main() -> int:
         tempfile.TemporaryDirectory(dir="/var/tmp") as disk,
         tempfile.TemporaryDirectory(dir="/dev/shm") as memory,
     ):
-        forecasts, choices = of_genome(Path(disk), Path(memory))
+        forecasts, choices = of_examples(Path(disk), Path(memory))
         published = of_cori(Path(disk) / "cori")
     print(published, flush=True)
     forecasts.append(published)
@@ -107,12 +118,15 @@ def summary(forecasts: list[Forecast], choices: list[bool]) -> int:
     return 0 if all(goals.values()) else 1
 
 
-def of_genome(disk: Path, memory: Path) -> tuple[list[Forecast], list[bool]]:
-    base = Genome(disk, memory, BASE)
+def of_examples(disk: Path, memory: Path) -> tuple[list[Forecast], list[bool]]:
+    examples = dict.fromkeys(workload.example for workload in LEFT_OUT)
+    bases = {name: Generated(disk, memory, Workload(name, "base")) for name in examples}
     forecasts: list[Forecast] = []
     choices: list[bool] = []
     for workload in LEFT_OUT:
-        other = Genome(disk, memory, workload)
+        base = bases[workload.example]
+        other = Generated(disk, memory, workload)
+        about = f"{workload.example}: {workload.name}"
         earlier = [base.run(side) for side in MODES]
         took = {side: read_makespan(other.run(side)) for side in MODES}
         earlier += [base.run(side) for side in MODES]
@@ -121,11 +135,11 @@ def of_genome(disk: Path, memory: Path) -> tuple[list[Forecast], list[bool]]:
         for found, known in ((both, "both sides"), (one, "the PFS")):
             for side, mode in MODES.items():
                 ends = found.ends[mode]
-                what = f"{workload.name}, {side}, from {known}"
+                what = f"{about}, {side}, from {known}"
                 forecasts.append(Forecast(what, *ends, took[side]))
                 print(forecasts[-1], flush=True)
             choices.append(found.is_right(took))
-            print(f"{workload.name}, from {known}: auto takes {found.choice}")
+            print(f"{about}, from {known}: auto takes {found.choice}")
     return forecasts, choices
 
 
@@ -139,19 +153,18 @@ class Explained(NamedTuple):
         return took[side] <= min(took.values()) * (1 + SAME)
 
 
-class Genome:
-    """A generated workload of 1000genome."""
+class Generated:
+    """A generated workload of an example."""
 
     def __init__(self, disk: Path, memory: Path, workload: Workload) -> None:
         self.workload = workload
         self.number = 0  # of runs
-        name = workload.name.replace(" ", "-")
+        name = f"{workload.example}-{workload.name}".replace(" ", "-")
         self.home, self.tier = disk / name, memory / name
         self.tier.mkdir()
-        generator = EXAMPLES / "1000genome" / "workflow_generator.py"
+        generator = EXAMPLES / workload.example / "workflow_generator.py"
         words = ["--output-dir", str(self.home), "--tier-path", str(self.tier)]
-        words += ["--scratch", str(self.home / "scratch"), "--chromosomes", "1"]
-        words += ["--seed", str(workload.seed), "--rows", str(workload.rows)]
+        words += ["--scratch", str(self.home / "scratch"), *workload.words]
         called(disk, sys.executable, str(generator), *words)
 
     def run(self, side: str) -> Path:

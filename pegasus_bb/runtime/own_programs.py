@@ -91,6 +91,7 @@ class OwnProgram(RunningProgram):
             super()._become(program, argv, environ, report)
         for ignored in IGNORED:  # as Python starts
             signal.signal(ignored, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         os.close(report)
         become(load(name), list(argv), environ)
 

@@ -20,7 +20,6 @@ from pegasus_bb.runtime.stager_client.task import (
     StagerTask,
 )
 from pegasus_bb.runtime.staging.parts import is_tag
-from pegasus_bb.stager.assignments import Assignments
 from pegasus_bb.stager.estimate import Estimates
 from pegasus_bb.stager.forecast import Forecast
 from pegasus_bb.stager.messages import complain, message_of
@@ -42,12 +41,11 @@ class Dispatch:
 
     def __init__(self, config: Config, began: Began, ended: End) -> None:
         self._config, self._began, self._ended = config, began, ended
-        self.queue, self.estimates = TaskQueue(), Estimates()
+        self.queue, self.estimates = TaskQueue(config.workers), Estimates()
         self.targets = Targets(config.spaces)
         self.is_paused = self._is_resting = False
         self.tags: dict[int, list[str]] = {}  # of tries that did not end, by task
         self._pool = WorkerPool(config.workers, self._handle)
-        self._assignments = Assignments(self.queue, config.workers)
         # What a worker asked for, by its number -> the tasks that wait, until when.
         self._grants: dict[
             tuple[WorkerProcess, int], tuple[list[StagerTask], asyncio.TimerHandle]
@@ -59,15 +57,15 @@ class Dispatch:
 
     def add(self, tasks: Sequence[StagerTask]) -> None:
         """Take new tasks of one request, which wait."""
-        self.queue.add_all(tasks)
         for task in tasks:
+            self.queue.add(task)
             self.targets.join(task)
 
     def hand_out(self) -> None:
         """Give waiting tasks to workers that have none."""
         while not (self.is_paused or self._is_resting):
             busy = [(worker.uid, worker.is_slow) for worker in self._pool.busy]
-            tasks = self._assignments.next(busy, time.time())
+            tasks = self.queue.assignment(busy, time.time())
             if not tasks:
                 break
             for task in tasks:
@@ -125,7 +123,7 @@ class Dispatch:
         ]
         return Forecast(
             running,
-            self._assignments.copy(),
+            self.queue.copy(),
             self.estimates,
             self.targets,
             time.time(),

@@ -11,9 +11,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from pegasus_bb.runtime.stager_client.task import StagerTask
-from pegasus_bb.stager.assignments import Assignments
 from pegasus_bb.stager.estimate import Estimates
 from pegasus_bb.stager.rates import Targets, pair_of
+from pegasus_bb.stager.task_queue import TaskQueue
 
 _REST = 1e-9  # of a task; less than that is done
 
@@ -33,7 +33,7 @@ class Forecast(NamedTuple):
     """Of one moment; ``queue`` is a copy of its own."""
 
     running: list[list[StagerTask]]  # by worker
-    queue: Assignments
+    queue: TaskQueue
     estimates: Estimates
     targets: Targets
     now: float  # a time.time()
@@ -48,7 +48,7 @@ class Forecast(NamedTuple):
         while True:
             while True:
                 busy = [(worker.uid, worker.is_slow) for worker in working]
-                tasks = self.queue.next(busy, self.now + passed)
+                tasks = self.queue.assignment(busy, self.now + passed)
                 if not tasks:
                     break
                 working.append(self._begun(tasks))

@@ -118,7 +118,7 @@ def _kill(process: asyncio.subprocess.Process) -> None:
 
 
 class WorkerPool:
-    """``most`` workers, or one more (see Assignments); an idle one makes way for one of
+    """``most`` workers, or one more (see TaskQueue); an idle one makes way for one of
     another user."""
 
     def __init__(self, most: int, on_message: OnMessage) -> None:

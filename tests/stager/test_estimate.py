@@ -11,7 +11,6 @@ import pytest
 from pegasus_bb.core.units import MIB
 from pegasus_bb.runtime.stager_client.dataspace import Dataspace
 from pegasus_bb.runtime.stager_client.task import StagerTask
-from pegasus_bb.stager.assignments import Assignments
 from pegasus_bb.stager.estimate import Estimates, Rate
 from pegasus_bb.stager.forecast import Forecast
 from pegasus_bb.stager.rates import Targets
@@ -41,7 +40,7 @@ def seconds_left(
     now: float = 0.0,
 ) -> dict[int, float]:
     """Of ``running``, each on a worker, and ``tasks``, which wait for two workers."""
-    waiting = TaskQueue()
+    waiting = TaskQueue(workers=2)
     targets = Targets(
         {
             "lustre": Dataspace("lustre", "/lustre"),
@@ -51,9 +50,8 @@ def seconds_left(
     for each in tasks:
         waiting.add(each)
         targets.join(each)
-    queue = Assignments(waiting, workers=2)
     runs = [[each] for each in running]
-    return Forecast(runs, queue, known(), targets, now).seconds_left()
+    return Forecast(runs, waiting, known(), targets, now).seconds_left()
 
 
 def test_after_twenty_samples_nine_of_ten_estimates_are_within_a_quarter() -> None:

@@ -6,8 +6,7 @@ from typing import Any
 
 from pegasus_bb.core.units import MIB
 from pegasus_bb.runtime.stager_client.task import CANCELLED, Origin, StagerTask
-from pegasus_bb.stager.assignments import Assignments, free_slots
-from pegasus_bb.stager.task_queue import TaskQueue
+from pegasus_bb.stager.task_queue import TaskQueue, free_slots
 
 
 def task(number: int, uid: int = 1, **spec: Any) -> StagerTask:
@@ -18,8 +17,8 @@ def task(number: int, uid: int = 1, **spec: Any) -> StagerTask:
 SLOW = True  # of a worker: a task that it does has a rate
 
 
-def queue_of(*tasks: StagerTask) -> TaskQueue:
-    waiting = TaskQueue()
+def queue_of(*tasks: StagerTask, workers: int = 2) -> TaskQueue:
+    waiting = TaskQueue(workers)
     for each in tasks:
         waiting.add(each)
     return waiting
@@ -77,19 +76,18 @@ def test_a_user_with_many_tasks_does_not_keep_others_waiting() -> None:
 
 def test_tasks_with_a_rate_leave_workers_to_the_others() -> None:
     waiting = queue_of(*(task(number, rate=1.0) for number in (1, 2, 3)), task(4))
-    assignments = Assignments(waiting, workers=2)
 
     def taken(*busy: tuple[int, bool]) -> list[int]:
-        return [each.id for each in assignments.next(busy, 0.0)]
+        return [each.id for each in waiting.assignment(busy, 0.0)]
 
     assert [taken(), taken((1, SLOW)), taken((1, SLOW))] == [[1], [4], []]
     assert [taken(), taken(), taken()] == [[2], [3], []]
 
 
 def test_small_tasks_of_one_user_go_together() -> None:
-    waiting = queue_of(task(1), task(2), task(3, size=64 * MIB), task(4, uid=2))
-    assignments = Assignments(waiting, workers=4)
-    found = [assignments.next([], 0.0) for _ in range(4)]
+    small = (task(1), task(2), task(4, uid=2))
+    waiting = queue_of(*small, task(3, size=64 * MIB), workers=4)
+    found = [waiting.assignment([], 0.0) for _ in range(4)]
     assert [[each.id for each in tasks] for tasks in found] == [[1, 2], [4], [3], []]
 
 
@@ -112,10 +110,9 @@ def test_one_user_who_has_all_places_leaves_one_more_to_the_others() -> None:
     waiting = queue_of(
         task(1, uid=1), task(2, uid=1, deadline=9.0), task(3, uid=2, rate=1.0)
     )
-    assignments = Assignments(waiting, workers=2)
 
     def taken(*busy: tuple[int, bool]) -> list[int]:
-        return [each.id for each in assignments.next(busy, 0.0)]
+        return [each.id for each in waiting.assignment(busy, 0.0)]
 
     all_places = [(1, not SLOW), (1, not SLOW)]
     assert [taken(*all_places), taken(*all_places)] == [[3], []]
@@ -123,11 +120,10 @@ def test_one_user_who_has_all_places_leaves_one_more_to_the_others() -> None:
 
 def test_small_tasks_of_one_share_go_together_and_with_no_other() -> None:
     rate: dict[str, Any] = {"rate": 1e6, "size": 10}
-    waiting = TaskQueue()
+    waiting = TaskQueue(workers=2)
     for number, share in enumerate(("run", "run", "other", "", "run")):
         waiting.add(task(number, **rate, share=share))
-    queue = Assignments(waiting, workers=2)
-    found = [queue.next([], 0.0) for _ in range(4)]
+    found = [waiting.assignment([], 0.0) for _ in range(4)]
     assert [[each.id for each in some] for some in found] == [[0, 1], [2], [3], [4]]
 
 
@@ -135,12 +131,11 @@ def test_a_user_with_a_task_with_a_rate_keeps_those_of_no_other_waiting() -> Non
     """It may hold its worker for years."""
     users = enumerate((1, 2, 1), 1)
     waiting = queue_of(*(task(number, uid=uid, rate=1.0) for number, uid in users))
-    assignments = Assignments(waiting, workers=2)
     busy = [(1, SLOW)]
-    [found] = assignments.next([(1, not SLOW), (1, SLOW)], 0.0)
+    [found] = waiting.assignment([(1, not SLOW), (1, SLOW)], 0.0)
     assert found.id == 2
     waiting.put_back(found)
-    taken = assignments.copy().next(busy, 0.0)
+    taken = waiting.copy().assignment(busy, 0.0)
     assert [each.id for each in taken] == [2]
-    assert [each.id for each in assignments.next(busy, 0.0)] == [2]
-    assert assignments.next([*busy, (2, SLOW)], 0.0) == []
+    assert [each.id for each in waiting.assignment(busy, 0.0)] == [2]
+    assert waiting.assignment([*busy, (2, SLOW)], 0.0) == []

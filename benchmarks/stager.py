@@ -41,16 +41,16 @@ from pegasus_bb.stager.socket_server import run; run(own())"
 # not know of it.
 DEVICE = """
 import time
-from pegasus_bb.stager.pacing import Bucket
-from pegasus_bb.stager.worker import Control, Worker
-bucket, moved, began = Bucket(64 << 20), Control.moved, Worker.began
-def slow_moved(self, tasks, size):
+from pegasus_bb.stager.conversation import Conversation
+from pegasus_bb.stager.rates import Bucket
+bucket, count, began = Bucket(64 << 20), Conversation.count, Conversation.began
+def slow_count(self, tasks, size):
     time.sleep(max(0.0, bucket.take(size, time.monotonic()) - time.monotonic()))
-    moved(self, tasks, size)
+    count(self, tasks, size)
 def slow_began(self, tasks, tag):
     time.sleep(0.1 * len(tasks))
     began(self, tasks, tag)
-Control.moved, Worker.began = slow_moved, slow_began
+Conversation.count, Conversation.began = slow_count, slow_began
 """
 STEADY = f"""
 from pegasus_bb.stager import worker_pool

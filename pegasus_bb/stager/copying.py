@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Protocol
+from collections.abc import Iterator
+from typing import Any, Callable, NamedTuple
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.refusals import sync_folder
@@ -24,35 +24,12 @@ from pegasus_bb.runtime.staging.lookalikes import Made, folded
 from pegasus_bb.runtime.staging.mover import Mover
 from pegasus_bb.runtime.staging.onefile import digest_file
 from pegasus_bb.runtime.staging.parts import remove_parts
+from pegasus_bb.stager.conversation import Conversation, Stopped
 from pegasus_bb.stager.moving import check_not_itself, moved_earlier, rename, write_note
 from pegasus_bb.stager.trees import copy_tree, remove_copied
 
-if TYPE_CHECKING:
-
-    class Reports(Protocol):
-        """What becomes of each task, told by its number."""
-
-        def began(self, tasks: list[int], tag: str) -> None: ...
-        def count(self, tasks: Sequence[int], size: int) -> None: ...
-        def outcome(self, task: int, outcome: dict[str, Any]) -> None: ...
-        def ended(
-            self, task: int, size: int, failure: BaseException | None
-        ) -> None: ...
-
-    class Permits(Protocol):
-        """Whether a task may begin, has to wait, or was cancelled."""
-
-        def begin(self, task: int) -> bool: ...
-        def put_back(self, task: int) -> bool: ...
-        def is_cancelled(self, task: int) -> bool: ...
-
-
 SMALL = 8 << 20  # bytes; a larger file is moved alone
 _SLICE = 0.25  # seconds of a removal after which a pause or a cancellation takes effect
-
-
-class Stopped(Exception):
-    """The user has cancelled the task."""
 
 
 class Opened(NamedTuple):
@@ -81,11 +58,20 @@ class Opened(NamedTuple):
         return self.dest.device, self.dest.inode, folded(self.as_name)
 
 
-class Copying:
-    """Does one assignment; ``worker`` reports how each task has ended."""
+def do_tasks(service: Conversation, tasks: list[dict[str, Any]]) -> None:
+    """Do ``tasks``: small files together, as one batch; the others one by one."""
+    service.start()
+    try:
+        Copying(service).run(tasks)
+    finally:
+        service.end([task["id"] for task in tasks])
 
-    def __init__(self, worker: Reports, control: Permits) -> None:
-        self._worker, self._control = worker, control
+
+class Copying:
+    """Does one assignment; ``service`` hears how each task has ended."""
+
+    def __init__(self, service: Conversation) -> None:
+        self._service = service
         self._made = Made()
         self._places: set[tuple[int, int, str]] = set()  # of small files
 
@@ -95,13 +81,13 @@ class Copying:
         small: list[Opened] = []
         alone: list[dict[str, Any]] = []
         for task in tasks:
-            if _is_file(task) and self._control.begin(task["id"]):
+            if _is_file(task) and self._service.begin(task["id"]):
                 self._do(task, lambda task: self._small(task, small, alone))
             elif not _is_file(task):
                 alone.append(task)
         self._together(small)
         for task in alone:
-            if self._control.begin(task["id"]):
+            if self._service.begin(task["id"]):
                 self._do(task, self._alone)
 
     def _do(
@@ -111,10 +97,10 @@ class Copying:
         try:
             size = work(task)
         except (OSError, PegasusBBError, Stopped) as error:
-            self._worker.ended(task["id"], 0, error)
+            self._service.ended(task["id"], 0, error)
         else:
             if size is not None:
-                self._worker.ended(task["id"], size, None)
+                self._service.ended(task["id"], size, None)
 
     def _small(
         self, task: dict[str, Any], small: list[Opened], alone: list[dict[str, Any]]
@@ -128,7 +114,7 @@ class Copying:
         if opened.is_small and opened.place not in self._places:
             self._places.add(opened.place)
             small.append(opened)
-        elif self._control.put_back(task["id"]):
+        elif self._service.put_back(task["id"]):
             alone.append(task)
         return None
 
@@ -175,7 +161,7 @@ class Copying:
             except TimeoutError as error:
                 if error.errno is not None:  # the file system's
                     raise
-                self._worker.count([task["id"]], 0)
+                self._service.count([task["id"]], 0)
             except OSError as error:
                 if str(error.filename).startswith(handle):
                     error.filename = source.path + str(error.filename)[len(handle) :]
@@ -206,20 +192,22 @@ class Copying:
                 self._all_ended(list(left), error)
                 return
             except Stopped as error:
-                stopped = [n for n in left if self._control.is_cancelled(n)]
+                stopped = [n for n in left if self._service.is_cancelled(n)]
                 self._all_ended(stopped, error)
                 left = {n: each for n, each in left.items() if n not in stopped}
 
     def _all_ended(self, numbers: list[int], why: Exception) -> None:
         for number in numbers:
-            self._worker.ended(number, 0, why)
+            self._service.ended(number, 0, why)
 
     def _landed(self, every: list[Opened]) -> Iterator[Any]:
         """(opened, Landed or CopyFailed) of each file, as it becomes durable. Raises
         Stopped where one of them is cancelled."""
         numbers = [opened.number for opened in every]
-        mover = Mover(follow=False, tell=lambda size: self._worker.count(numbers, size))
-        self._worker.began(numbers, mover.tag)
+        mover = Mover(
+            follow=False, tell=lambda size: self._service.count(numbers, size)
+        )
+        self._service.began(numbers, mover.tag)
         for outcome in mover.move(_items(every)):
             landed: Landed | None = outcome.landed
             yield outcome.item.mark, landed or outcome.failure
@@ -232,7 +220,7 @@ class Copying:
             source,
             dest,
             journal,
-            lambda more: self._worker.count([opened.number], more),
+            lambda more: self._service.count([opened.number], more),
             opened.task["hint"],
         )
         if opened.task["kind"] == MOVE:
@@ -252,7 +240,7 @@ class Copying:
             _check_same_bytes(opened, landed)
         self._made.add(opened.dest.at(opened.as_name))
         if opened.task["digest"]:
-            self._worker.outcome(opened.number, landed.as_noted())
+            self._service.outcome(opened.number, landed.as_noted())
         if opened.task["kind"] == COPY:
             return landed.size
         write_note(opened.task, made)  # it takes a sync, and the source may change

@@ -6,7 +6,7 @@ import contextlib
 import sys
 
 
-def message_of(error: Exception) -> str:
+def message_of(error: BaseException) -> str:
     """Return ``error`` in words; of an OSError, the path, if it has one, and why."""
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""

@@ -13,8 +13,8 @@ from typing import Any
 
 from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
 from pegasus_bb.runtime.stager_client.task import PENDING, RUNNING, StagerTask
-from pegasus_bb.stager.pacing import Bucket
 
+_BURST = 0.05  # seconds of the rate that may go at once
 _PIECE = 0.02  # seconds of the rate that a worker takes at a time
 _SMALLEST = 64 << 10  # bytes of a piece
 _LARGEST = 16 << 20  # bytes of a piece of tasks with a share, whose rate may change
@@ -24,6 +24,21 @@ _MEMORY = 5.0  # seconds over which a speed is a mean
 def pair_of(task: StagerTask) -> tuple[str, str]:
     """The dataspaces of its source and of its destination; empty if it has none."""
     return task.source.partition("://")[0], task.dest.partition("://")[0]
+
+
+class Bucket:
+    """Says when the next bytes may go, so that the mean keeps to ``rate``. This is the
+    virtual scheduling of ITU-T I.371: who asks first goes on first."""
+
+    def __init__(self, rate: float) -> None:
+        self.rate = rate  # bytes per second, above 0 when ``take`` is called
+        self._used_until = -math.inf
+
+    def take(self, size: int, now: float) -> float:
+        """Count ``size`` bytes; return until when to wait with more of them."""
+        begin = max(self._used_until, now - _BURST)
+        self._used_until = begin + size / self.rate
+        return self._used_until
 
 
 class Meter:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,7 +10,8 @@ import pytest
 from pegasus_bb.runtime.programs import transfer
 from pegasus_bb.runtime.stager_client.task import MOVE
 from pegasus_bb.runtime.transfers.transfer_jobs import read_jobs
-from pegasus_bb.stager.copying import Copying
+from pegasus_bb.stager.conversation import Conversation
+from pegasus_bb.stager.copying import do_tasks
 from tests.support import job_lists
 from tests.support.folding import Folding
 from tests.support.run_site import Site
@@ -47,18 +47,6 @@ def test_a_stage_out_of_two_results_to_one_file_fails(
     assert (folding.out / "third").read_text() == "third"
 
 
-class Going:
-    """Nothing is paused or cancelled."""
-
-    def begin(self, task: int) -> bool:
-        return True
-
-    put_back = begin
-
-    def is_cancelled(self, task: int) -> bool:
-        return False
-
-
 def test_of_two_tasks_of_the_service_to_one_file_the_second_fails(
     folding: Site,
 ) -> None:
@@ -75,14 +63,17 @@ def test_of_two_tasks_of_the_service_to_one_file_the_second_fails(
         }
         for number, name in enumerate(NAMES)
     ]
-    ends: dict[int, BaseException | None] = {}
-    worker = SimpleNamespace(
-        began=lambda numbers, tag: None,
-        ended=lambda number, size, error: ends.update({number: error}),
-        count=lambda numbers, size: None,
-        outcome=lambda number, outcome: None,
-    )
-    Copying(worker, Going()).run(tasks)
-    assert ends[0] is None and ends[1] is None
-    assert "README, so one of the two is lost" in str(ends[2])
+    ends: dict[int, str] = {}
+
+    def say(message: dict[str, Any]) -> None:
+        if "began" in message:
+            service.handle({"go": message["tag"]})
+        if "ended" in message:
+            ends[message["ended"][0]] = message["ended"][3]
+
+    service = Conversation(say)
+    service.handle({"do": tasks, "piece": 0})
+    do_tasks(service, tasks)
+    assert ends[0] == "" and ends[1] == ""
+    assert "README, so one of the two is lost" in ends[2]
     assert (folding.scratch / "readme").read_text() == "readme"

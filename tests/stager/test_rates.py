@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import pytest
 from pegasus_bb.core.units import MIB
 from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.stager_client.dataspace import Dataspace
-from pegasus_bb.stager.pacing import SharedRate
+from pegasus_bb.stager.conversation import Conversation
 from pegasus_bb.stager.rates import Targets
 from tests.stager.lives import ROOT
 from tests.stager.test_task_queue import task
@@ -121,22 +120,18 @@ def test_two_users_on_two_workers_keep_to_the_rate_of_one_target(
     assert took >= 0.9, "20 MB in less than a second, but for what may go at once"
 
 
-def shared(answer: Callable[[SharedRate, dict[str, Any]], None]) -> Any:
-    """A SharedRate of pieces of 10 bytes, and what it has said."""
+def test_a_worker_tells_each_piece_and_the_rest_at_the_end() -> None:
     said: list[dict[str, Any]] = []
 
     def say(message: dict[str, Any]) -> None:
         said.append(message)
-        answer(rate, message)
+        if "took" in message:
+            service.handle({"granted": message["took"][0]})
 
-    rate = SharedRate(say)
-    rate.begin(10)
-    return rate, said
-
-
-def test_a_worker_tells_each_piece_and_the_rest_at_the_end() -> None:
-    rate, said = shared(lambda rate, message: rate.grant(message["took"][0]))
-    rate.take([7], 25, lambda: False)
-    rate.take([7], 3, lambda: False)
-    rate.end([7])
-    assert said == [{"took": [n, size, [7]]} for n, size in ((1, 10), (2, 10), (3, 8))]
+    service = Conversation(say)
+    service.handle({"do": [], "piece": 10})
+    service.count([7, 8], 25)
+    service.count([7, 8], 3)
+    service.end([7, 8])
+    pieces = [{"took": [n, size, [7, 8]]} for n, size in ((1, 10), (2, 10), (3, 8))]
+    assert said[:-1] == pieces and "idle" in said[-1]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.stager import copying
-from pegasus_bb.stager.worker import Control, Worker
+from pegasus_bb.stager.conversation import Conversation
 
 
 class Alone:
@@ -22,8 +22,7 @@ class Alone:
         self.folder, self.said = folder, list[dict[str, Any]]()
         self.heard = threading.Condition()
         self.on_began: Callable[[], None] = lambda: None
-        self.control = Control(self._say)
-        self._worker = Worker(self.control, self._say)
+        self.service = Conversation(self._say)
 
     def _say(self, message: dict[str, Any]) -> None:
         with self.heard:
@@ -31,7 +30,7 @@ class Alone:
             self.heard.notify_all()
         if "began" in message:
             self.on_began()
-            self.control.handle({"go": message["tag"]})
+            self.service.handle({"go": message["tag"]})
 
     def copy(self, number: int, size: int = 100) -> dict[str, Any]:
         source = self.folder / f"from/{number}"
@@ -46,8 +45,8 @@ class Alone:
         return {"id": number, "kind": kind, **places, **about, "spaces": spaces}
 
     def run(self, *tasks: dict[str, Any]) -> threading.Thread:
-        self.control.handle({"do": list(tasks), "piece": 0})
-        running = threading.Thread(target=self._worker.run, args=(list(tasks),))
+        self.service.handle({"do": list(tasks), "piece": 0})
+        running = threading.Thread(target=copying.do_tasks, args=(self.service, tasks))
         running.start()
         return running
 
@@ -70,10 +69,10 @@ def alone(tmp_path: Path) -> Alone:
 
 
 def test_small_files_of_a_paused_worker_are_cancelled_at_once(alone: Alone) -> None:
-    alone.control.handle({"pause": True})
+    alone.service.handle({"pause": True})
     running = alone.run(*(alone.copy(number) for number in range(3)))
     for number in range(3):
-        alone.control.handle({"cancel": number})
+        alone.service.handle({"cancel": number})
     alone.until(lambda: len(alone.ends()) == 3)
     assert set(alone.ends().values()) == {"cancelled"}
     running.join(timeout=60)
@@ -85,7 +84,7 @@ def test_some_of_the_files_that_are_copied_together_are_cancelled(
 ) -> None:
     """In the middle: their parts were about to be made. The others arrive."""
     alone.on_began = lambda: (
-        [alone.control.handle({"cancel": n}) for n in (3, 5)] and None
+        [alone.service.handle({"cancel": n}) for n in (3, 5)] and None
     )
     alone.run(*(alone.copy(number) for number in range(8))).join(timeout=60)
     states = {n: "cancelled" if n in (3, 5) else "done" for n in range(8)}
@@ -116,14 +115,14 @@ def test_the_removal_of_a_tree_is_cancelled_in_its_middle(
         (tree / str(number) / "file").write_text("x")
     monkeypatch.setattr(copying, "_SLICE", 1e-9)
     heard = threading.Event()
-    moved = alone.control.moved
+    count = alone.service.count
 
-    def cancel_then_move(tasks: Any, size: int) -> None:
-        alone.control.handle({"cancel": 1})
+    def cancel_then_count(tasks: Any, size: int) -> None:
+        alone.service.handle({"cancel": 1})
         heard.set()
-        moved(tasks, size)
+        count(tasks, size)
 
-    monkeypatch.setattr(alone.control, "moved", cancel_then_move)
+    monkeypatch.setattr(alone.service, "count", cancel_then_count)
     alone.run(alone.task(1, "remove", "tree", "")).join(timeout=60)
     assert heard.is_set() and alone.ends() == {1: "cancelled"}
     assert tree.exists()
@@ -131,14 +130,14 @@ def test_the_removal_of_a_tree_is_cancelled_in_its_middle(
 
 def test_a_pause_is_no_work(alone: Alone) -> None:
     """Else the ETA of what comes later would learn it."""
-    alone.control.handle({"pause": True})
+    alone.service.handle({"pause": True})
     running = alone.run(alone.copy(1), alone.copy(2, 9 << 20))
-    while not alone.control.held._held:
+    while not alone.service._held_back:
         time.sleep(0.001)
     paused = time.monotonic()
     while time.monotonic() - paused < 0.3:
         time.sleep(0.01)
-    alone.control.handle({"pause": False})
+    alone.service.handle({"pause": False})
     running.join(timeout=60)
     assert alone.said[-1]["idle"] >= 0.3
     assert set(alone.ends().values()) == {"done"}

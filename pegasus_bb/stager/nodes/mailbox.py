@@ -10,13 +10,14 @@ a letter, durably, removes it. The same letter may be written again.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import time
 from typing import Any, NamedTuple
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.core.files import read_json, write_json
+from pegasus_bb.core.files import read_json, unlink_if_there, write_json
 
 ORDERS = "orders"
 ANSWERS = "answers"
@@ -40,10 +41,7 @@ class Letter(NamedTuple):
 
     def drop(self) -> None:
         """Remove it, if it is there: it was acted on. Raises OSError."""
-        try:
-            os.unlink(self.path)
-        except FileNotFoundError:
-            return
+        unlink_if_there(self.path)
 
 
 class Mailbox:
@@ -77,7 +75,21 @@ class Mailbox:
         self, node: str, box: str, folder: str, number: int, data: dict[str, Any]
     ) -> None:
         """Write a letter; it is durable when this returns. Raises OSError."""
-        write_json(self._path(node, box, f"{folder}@{number}.json"), data)
+        write_json(self._letter(node, box, folder, number), data)
+
+    def post_once(
+        self, node: str, folder: str, number: int, order: dict[str, Any]
+    ) -> None:
+        """Write an order, unless it lies there. Raises OSError."""
+        if not os.path.lexists(self._letter(node, ORDERS, folder, number)):
+            self.open(node)
+            self.post(node, ORDERS, folder, number, order)
+
+    def answer(self, node: str, folder: str, number: int) -> dict[str, Any] | None:
+        """Return what ``node`` has answered to an order; None: nothing yet. Raises
+        OSError, ValueError."""
+        path = self._letter(node, ANSWERS, folder, number)
+        return Letter(folder, number, path).read() if os.path.exists(path) else None
 
     def letters(self, node: str, box: str) -> list[Letter]:
         """Return what lies there, older orders first. Raises OSError."""
@@ -98,10 +110,8 @@ class Mailbox:
 
     def end(self, node: str) -> None:
         """Note that the service of ``node`` ends."""
-        try:
-            os.unlink(self._path(node, "alive"))
-        except OSError:
-            return
+        with contextlib.suppress(OSError):
+            unlink_if_there(self._path(node, "alive"))
 
     def silence(self, node: str) -> float | None:
         """Return seconds since the last sign of life; None where there is none."""
@@ -109,6 +119,9 @@ class Mailbox:
             return max(0.0, time.time() - os.stat(self._path(node, "alive")).st_mtime)
         except OSError:
             return None
+
+    def _letter(self, node: str, box: str, folder: str, number: int) -> str:
+        return self._path(node, box, f"{folder}@{number}.json")
 
     def _path(self, *names: str) -> str:
         return os.path.join(self._folder, *names)

@@ -9,15 +9,17 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.core.units import abbreviate
+from pegasus_bb.core.units import abbreviate, format_duration
 from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
 from pegasus_bb.runtime.stager_client.protocol import Refused
+from pegasus_bb.stager.messages import message_of
 from pegasus_bb.stager.nodes.contents import conflicts, divide
+from pegasus_bb.stager.nodes.mailbox import Mailbox
 from pegasus_bb.stager.nodes.names import expand
-from pegasus_bb.stager.nodes.orders import GONE, IN, LIST, OUT, NodesRecord, Orders
+from pegasus_bb.stager.nodes.orders import GONE, IN, LIST, OUT, NodesRecord
 from pegasus_bb.stager.slurm.directives import is_on_node
 from pegasus_bb.stager.slurm.hook_request import HookRequest
 from pegasus_bb.stager.slurm.job import SlurmJob
@@ -28,14 +30,8 @@ from pegasus_bb.stager.slurm.spool import Spool
 from pegasus_bb.stager.store import Store
 
 _PAUSE = 5  # times as long as a stage-out that failed took: then it is tried again
+_QUIET = 30.0  # seconds without a sign of life that are worth a word
 _LONGEST = 600.0  # seconds; also where a clock that was set says that it took days
-
-
-class _Storage(NamedTuple):
-    """What a site with storage on its nodes has."""
-
-    config: NodesConfig
-    orders: Orders
 
 
 class Nodes:
@@ -50,7 +46,8 @@ class Nodes:
     ) -> None:
         """``store`` has the records of an earlier service. Raises OSError,
         UsageError."""
-        self._of_site = None if config is None else _Storage(config, Orders(config))
+        self._of_site = config and (config, Mailbox(config.mailbox))
+        self._trouble: dict[str, str] = {}  # with the letters of a node
         self._spool, self._spaces = spool, spaces
         self._files = Records(store, NodesRecord)
         self._records = {record.folder: record for record in self._files.read()}
@@ -63,8 +60,9 @@ class Nodes:
         self._not_before: dict[str, float] = {}  # time.monotonic() of the next try
 
     @property
-    def _storage(self) -> _Storage:
-        """Raises Refused where the site has none; then there are no records."""
+    def _storage(self) -> tuple[NodesConfig, Mailbox]:
+        """What a site with storage on its nodes has. Raises Refused where the site has
+        none; then there are no records."""
         if self._of_site is None:
             raise Refused(
                 "no-nodes",
@@ -75,7 +73,7 @@ class Nodes:
 
     def path(self, job: SlurmJob) -> str:
         """Return the path of the job's folder on each of its nodes. Raises Refused."""
-        return os.path.join(self._storage.config.path, job.life)
+        return os.path.join(self._storage[0].path, job.life)
 
     def of(self, job: SlurmJob) -> list[str]:
         """Return the nodes that have the job's folder, or may have."""
@@ -98,7 +96,7 @@ class Nodes:
         record = self._records.get(job.life) or NodesRecord(job)
         is_known = record.want == IN and record.hosts == nodes and not record.failures
         record.token = request.token
-        record.deadline = request.noted_at + self._storage.config.timeout
+        record.deadline = request.noted_at + self._storage[0].timeout
         if not is_known:
             copies = _as_paths(self._spaces, [p for p in places if is_on_node(p[1])])
             record.hosts = nodes
@@ -114,10 +112,6 @@ class Nodes:
         record = self._records.get(job.life)
         if record is not None and record.want == IN and record.token:
             self._ended[record.folder] = ended
-
-    def answer(self, request: HookRequest, message: str) -> None:
-        """End the pre_run that waits; an empty message lets the job start."""
-        self._spool.answer_job(request.job, request.token, message)
 
     # -- after the job
 
@@ -170,15 +164,13 @@ class Nodes:
         for record in list(self._records.values()):
             if self._records.get(record.folder) is not record:
                 continue
-            is_sent = self._storage.orders.send(record)
+            if self._collect(record):
+                self._files.save(record)
+            is_sent = self._send(record)
             if record.want == GONE:
                 if is_sent:
                     self._forget(record)
                 continue
-            new = self._storage.orders.collect(record)
-            if new:
-                self._files.save(record)
-                self._storage.orders.acknowledge(record, new)
             if not record.silent:
                 self._advance(record)
             elif record.token and time.time() > record.deadline:
@@ -193,12 +185,49 @@ class Nodes:
                 "node": node,
                 "want": record.want,
                 "since": round(record.begun, 3),
-                "message": self._storage.orders.state_of(node),
+                "message": self._state_of(node),
             }
             for record in self._records.values()
             for node in record.silent
             if record.want != GONE
         ]
+
+    def _send(self, record: NodesRecord) -> bool:
+        """Write the order's letters that are not there; whether all of them are."""
+        config, mailbox = self._storage
+        for node in record.silent:
+            order = record.order(node, config.path)
+            try:
+                mailbox.post_once(node, record.folder, record.number, order)
+            except OSError as error:
+                self._trouble[node] = message_of(error)
+                return False
+        return True
+
+    def _collect(self, record: NodesRecord) -> bool:
+        """Whether ``record`` got an answer that was not there before."""
+        silent = record.silent
+        for node in silent:
+            try:
+                answer = self._storage[1].answer(node, record.folder, record.number)
+                self._trouble.pop(node, None)
+            except (OSError, ValueError) as error:
+                self._trouble[node] = str(error)
+                continue
+            if answer is not None:
+                record.answers[node] = answer
+        return len(record.silent) < len(silent)
+
+    def _state_of(self, node: str) -> str:
+        """Return why there is no answer of ``node``, as far as is known."""
+        silence = self._storage[1].silence(node)
+        if node in self._trouble:
+            return self._trouble[node]
+        if silence is None:
+            return "its service does not run"
+        if silence > _QUIET:
+            return f"no sign of life for {format_duration(silence)}"
+        return "its service is at work"
 
     def _advance(self, record: NodesRecord) -> None:
         """All nodes have answered."""
@@ -232,12 +261,9 @@ class Nodes:
 
     def _give_up(self, record: NodesRecord) -> None:
         """pre_run fails: Slurm tears the job down, and tries again later."""
-        config, orders = self._storage
-        self._let_go(
-            record,
-            f"the data is not on the job's nodes after {config.timeout} s: "
-            f"{orders.silence_of(record)}",
-        )
+        silent = [f"{node} ({self._state_of(node)})" for node in record.silent]
+        late = f"after {self._storage[0].timeout} s: {abbreviate(silent)}"
+        self._let_go(record, f"the data is not on the job's nodes {late}")
 
     def _answer_pre_run(self, record: NodesRecord, message: str) -> None:
         if record.token:
@@ -246,7 +272,6 @@ class Nodes:
 
     def _forget(self, record: NodesRecord) -> None:
         del self._records[record.folder]
-        self._storage.orders.forget(record)
         self._files.remove(record)
 
 

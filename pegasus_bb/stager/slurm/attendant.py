@@ -167,7 +167,7 @@ class Attendant:
 
     def _refuse(self, request: HookRequest, why: str) -> None:
         if request.do == "pre_run":  # it may wait for an answer
-            self._nodes.answer(request, why)
+            self._spool.answer_job(request.job, request.token, why)
         self._spool.forget(request.token)
 
     def _freed(self) -> None:

@@ -103,7 +103,8 @@ class Jobs:
         if job is None:
             if request.do != _FIRST:
                 if request.do == "pre_run":
-                    self._nodes.answer(request, "the staging service does not know it")
+                    why = "the staging service does not know it"
+                    self._spool.answer_job(request.job, request.token, why)
                 # Torn down before Slurm was started again: all is safe or kept.
                 self._spool.report_job(request.job, {"state": GONE}, {})
                 self._spool.acknowledge(request.job)
@@ -242,7 +243,7 @@ class Jobs:
             places = self._storage.resolve(job, job.directives.stage_in)
             self._nodes.stage_in(job, request, places, partial(self._on_nodes, job))
         except (Refused, ValueError) as error:
-            self._nodes.answer(request, str(error))
+            self._spool.answer_job(request.job, request.token, str(error))
 
     def _on_nodes(self, job: SlurmJob, *_: object) -> None:
         """All is there: pre_run succeeds when this returns."""

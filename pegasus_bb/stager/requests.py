@@ -11,6 +11,7 @@ from typing import Any, Callable, NamedTuple, Optional
 
 from pegasus_bb.runtime.stager_client.dataspace import as_roots
 from pegasus_bb.runtime.stager_client.protocol import (
+    FIELDS,
     VERSION,
     Refused,
     check_fields,
@@ -24,6 +25,7 @@ from pegasus_bb.stager.site_config import Config
 _HANGS = 10.0  # seconds in which no task ends that was cancelled
 _PIECE = 500  # tasks: some milliseconds
 _SHORT = 2_000  # tasks in an answer that is made at once
+_ON_CONTROL = ("pause", "resume", "drain", "shutdown", "users")
 _PATIENCE = 60.0  # seconds in which a client takes a long answer; else it is left
 
 
@@ -55,23 +57,6 @@ class Requests:
         self._one_of: dict[int, asyncio.Lock] = {}  # long answers, by user
         self._making: set[asyncio.Future[None]] = set()
         self._begun = time.time()
-        self._user: dict[str, Method] = {
-            "ping": self._ping,
-            "submit": self._submit,
-            "status": self._status,
-            "wait": self._wait,
-            "cancel": self._cancel,
-            "rate": self._rate,
-            "discard": self._discard,
-        }
-        self._control: dict[str, Method] = {
-            **self._user,
-            "pause": partial(self._pause, paused=True),
-            "resume": partial(self._pause, paused=False),
-            "drain": self._drain,
-            "shutdown": self._shutdown,
-            "users": self._users,
-        }
 
     def handle(
         self,
@@ -87,12 +72,13 @@ class Requests:
             raise Refused("not-yours", "control is for root and the Slurm user")
         if not (is_control or self._config.is_site or connection.uid == os.getuid()):
             raise Refused("not-yours", "this is the service of another user")
-        known = self._control if is_control else self._user
+        known = [do for do in FIELDS if is_control or do not in _ON_CONTROL]
         do = message.get("do")
-        if not isinstance(do, str) or do not in known:
+        if do not in known:
             raise Refused("bad-request", f"do {do!r} is none of {', '.join(known)}")
         check_fields(message)
-        answer = known[do](ClientRequest(connection, message, raw))
+        method: Method = getattr(self, f"_{do}")
+        answer = method(ClientRequest(connection, message, raw))
         if answer is not None:
             connection.answer(message.get("id"), answer)
 
@@ -163,9 +149,11 @@ class Requests:
         space = request.message.get("space") or ""
         return {"discards": self._service.freed(space)}
 
-    def _pause(self, _: ClientRequest, *, paused: bool) -> dict[str, Any]:
-        self._service.dispatch.pause(paused=paused)
+    def _pause(self, request: ClientRequest) -> dict[str, Any]:
+        self._service.dispatch.pause(paused=request.message["do"] == "pause")
         return {}
+
+    _resume = _pause
 
     def _drain(self, _: ClientRequest) -> dict[str, Any]:
         self._service.drain(self._end)

@@ -11,10 +11,11 @@ from pegasus_bb.core.files import read_json
 from pegasus_bb.runtime.stager_client.dataspace import Dataspace, Dataspaces
 from pegasus_bb.stager.config_checks import DISCARD, NAME, Section, check_apart
 from pegasus_bb.stager.slurm.slurm_config import (
+    OF_A_NODE,
     SPACE,
-    NodeConfig,
+    NodesConfig,
     SlurmConfig,
-    read_node,
+    read_nodes,
     read_slurm,
 )
 
@@ -34,7 +35,7 @@ class Config(NamedTuple):
     control_users: tuple[int, ...] = (0,)  # may use `control`
     idle: float = 60.0  # seconds without work after which a user's service ends
     slurm: SlurmConfig | None = None
-    node: NodeConfig | None = None  # of a compute node
+    node: NodesConfig | None = None  # of a compute node
     # Where its folders are named, for the words of errors.
     named_in: str = "--sockets, PEGASUS_BB_STAGER or XDG_STATE_HOME"
 
@@ -92,7 +93,7 @@ def site_config(path: str) -> Config:
     pools = {}
     control: tuple[int, ...] = (0, os.getuid())
     if "node" in part:
-        node = read_node(f"{path}: node", part.get("node"))
+        node = read_nodes(f"{path}: node", part.get("node"), OF_A_NODE)
         # The folder of jobs is a dataspace, too.
         spaces[SPACE] = Dataspace(SPACE, node.path, SPACE, 0.0, node.discard)
         own["node: mailbox"] = node.mailbox

@@ -154,19 +154,16 @@ class Server:
 
     def _attendant(self) -> Attendant | NodeAttendant | None:
         """Slurm's part, where the site has one; a user's service needs none of it."""
-        slurm = self._config.slurm
-        node = self._config.node
         config = self._config
-        rest = (config.spaces, self._service, self._loop)
-        if node is not None:
+        if config.node is not None:
             from pegasus_bb.stager.nodes.node_attendant import NodeAttendant
 
-            return NodeAttendant(node, *rest)
-        if slurm is None:
+            return NodeAttendant(config.node, self._service, self._loop)
+        if config.slurm is None:
             return None
         from pegasus_bb.stager.slurm.attendant import Attendant
 
-        return Attendant(slurm, *rest)
+        return Attendant(config.slurm, self._service, self._loop)
 
     def _is_over(self) -> bool:
         if self._ended.is_set():

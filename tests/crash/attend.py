@@ -129,8 +129,8 @@ def attend(root: str, _: Any) -> int:
     loop = Loop()
     try:
         store = Store(config.database, loop.call_soon)
-        rest = (spaces, cast(Any, Copies(spaces, store)), cast(Any, loop))
-        attendant = Attendant(slurm, *rest)
+        service = cast(Any, Copies(spaces, store))
+        attendant = Attendant(slurm, service, cast(Any, loop))
     except (OSError, PegasusBBError) as error:
         print(error)
         return 2

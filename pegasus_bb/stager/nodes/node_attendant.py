@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
-from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
 from pegasus_bb.stager.messages import complain, message_of
 from pegasus_bb.stager.nodes.contents import Files
 from pegasus_bb.stager.nodes.mailbox import ANSWERS, ORDERS, Letter, Mailbox
@@ -22,7 +21,7 @@ from pegasus_bb.stager.slurm.job import SlurmJob
 from pegasus_bb.stager.slurm.job_copies import JobCopies
 from pegasus_bb.stager.slurm.job_storage import in_dataspace
 from pegasus_bb.stager.slurm.records import Records
-from pegasus_bb.stager.slurm.slurm_config import SPACE, GranulePool, NodeConfig
+from pegasus_bb.stager.slurm.slurm_config import SPACE, GranulePool, NodesConfig
 from pegasus_bb.stager.slurm.space_folders import (
     Trash,
     left_in,
@@ -65,14 +64,10 @@ class NodeAttendant:
     all that it asks for is durable, and its answer, too."""
 
     def __init__(
-        self,
-        config: NodeConfig,
-        spaces: Dataspaces,
-        service: Service,
-        loop: asyncio.AbstractEventLoop,
+        self, config: NodesConfig, service: Service, loop: asyncio.AbstractEventLoop
     ) -> None:
         """Goes on where an earlier one has stopped. Raises OSError, UsageError."""
-        self._config, self._spaces, self._loop = config, spaces, loop
+        self._config, self._spaces, self._loop = config, service.spaces, loop
         self._pool = GranulePool(SPACE, config.path, 0, 0)
         self._lists = Lists(config.path)
         prepare_pool(self._pool)

@@ -20,37 +20,39 @@ from pegasus_bb.stager.nodes.contents import conflicts, divide
 from pegasus_bb.stager.nodes.mailbox import Mailbox
 from pegasus_bb.stager.nodes.names import expand
 from pegasus_bb.stager.nodes.orders import GONE, IN, LIST, OUT, NodesRecord
+from pegasus_bb.stager.service import Service
 from pegasus_bb.stager.slurm.directives import is_on_node
 from pegasus_bb.stager.slurm.hook_request import HookRequest
 from pegasus_bb.stager.slurm.job import SlurmJob
-from pegasus_bb.stager.slurm.job_copies import Ended, PlacePairs
+from pegasus_bb.stager.slurm.job_copies import Ended, JobCopies, PlacePairs
 from pegasus_bb.stager.slurm.records import Records
 from pegasus_bb.stager.slurm.slurm_config import NodesConfig
 from pegasus_bb.stager.slurm.spool import Spool
-from pegasus_bb.stager.store import Store
 
 _PAUSE = 5  # times as long as a stage-out that failed took: then it is tried again
 _QUIET = 30.0  # seconds without a sign of life that are worth a word
 _LONGEST = 600.0  # seconds; also where a clock that was set says that it took days
 
 
-class Nodes:
-    """``config`` is None where the site has no storage on its nodes."""
+class Nodes(JobCopies):
+    """Also does the copies of jobs: what goes to a node waits for pre_run; what comes
+    from one, nodes do. ``config`` is None where the site has no storage on nodes."""
 
     def __init__(
         self,
         config: NodesConfig | None,
-        store: Store,
         spool: Spool,
-        spaces: Dataspaces,
+        service: Service,
+        files: Records[Any],
     ) -> None:
-        """``store`` has the records of an earlier service. Raises OSError,
+        """``service`` has the records of an earlier one, too. Raises OSError,
         UsageError."""
+        super().__init__(service, files)
         self._of_site = config and (config, Mailbox(config.mailbox))
         self._trouble: dict[str, str] = {}  # with the letters of a node
-        self._spool, self._spaces = spool, spaces
-        self._files = Records(store, NodesRecord)
-        self._records = {record.folder: record for record in self._files.read()}
+        self._spool, self._spaces = spool, service.spaces
+        self._stored = Records(service.store, NodesRecord)
+        self._records = {record.folder: record for record in self._stored.read()}
         if self._records and config is None:
             raise UsageError(
                 "nodes is not in the configuration, and jobs have folders on nodes; "
@@ -102,7 +104,7 @@ class Nodes:
             record.hosts = nodes
             record.nodes = list(dict.fromkeys([*record.nodes, *nodes]))
             record.ask(IN, dict.fromkeys(nodes, copies))
-        self._files.save(record)
+        self._stored.save(record)
         self._records[record.folder] = record
         self._ended[record.folder] = ended
         self.look()
@@ -115,7 +117,24 @@ class Nodes:
 
     # -- after the job
 
-    def stage_out(self, job: SlurmJob, places: PlacePairs, ended: Ended) -> None:
+    def copy(
+        self, job: SlurmJob, places: PlacePairs, deadline: int | None, ended: Ended
+    ) -> None:
+        """As ``JobCopies.copy``; what comes from nodes comes last."""
+        away = [pair for pair in places if is_on_node(pair[0])]
+        here = [pair for pair in places if not any(map(is_on_node, pair))]
+
+        def then(why: list[str], later: str) -> None:
+            try:
+                self._stage_out(
+                    job, away, lambda more, wait: ended([*why, *more], later or wait)
+                )
+            except OSError as error:
+                ended([], message_of(error))
+
+        super().copy(job, here, deadline, then if away else ended)
+
+    def _stage_out(self, job: SlurmJob, places: PlacePairs, ended: Ended) -> None:
         """Copy each result from the nodes that have it. What an earlier call has begun
         or done is not begun again. Raises OSError."""
         record = self._records.get(job.life)
@@ -129,7 +148,7 @@ class Nodes:
             record.ask(OUT, {node: record.todo[node] for node in record.failures})
         elif record.want == IN or (record.want == LIST and not record.silent):
             self._begin_stage_out(record)
-        self._files.save(record)
+        self._stored.save(record)
         self.look()
 
     def _begin_stage_out(self, record: NodesRecord) -> None:
@@ -137,9 +156,11 @@ class Nodes:
         record.ask(want, dict.fromkeys(record.hosts, record.results))
 
     def is_copying(self, job: SlurmJob) -> bool:
-        """Whether nodes are at work for ``job``, or shall not be asked again yet."""
+        """Also whether nodes are at work for ``job``, or shall not be asked again
+        yet."""
         pause = self._not_before.get(job.life, 0.0)
-        return job.life in self._ended or time.monotonic() < pause
+        is_at_work = job.life in self._ended or time.monotonic() < pause
+        return is_at_work or super().is_copying(job)
 
     def give_back(self, job: SlurmJob) -> None:
         """The folders of ``job`` are removed with all that is in them; a node that is
@@ -153,7 +174,7 @@ class Nodes:
         self._not_before.pop(record.folder, None)
         self._answer_pre_run(record, why)
         record.ask(GONE, {node: [] for node in record.nodes})
-        self._files.save(record)
+        self._stored.save(record)
         self.look()
 
     # -- what nodes say
@@ -165,7 +186,7 @@ class Nodes:
             if self._records.get(record.folder) is not record:
                 continue
             if self._collect(record):
-                self._files.save(record)
+                self._stored.save(record)
             is_sent = self._send(record)
             if record.want == GONE:
                 if is_sent:
@@ -239,7 +260,7 @@ class Nodes:
             if not why:
                 todo = divide(found, record.results)
                 record.ask(OUT, {n: [*map(list, c)] for n, c in todo.items() if c})
-                self._files.save(record)
+                self._stored.save(record)
                 return
         else:
             why = record.sentences
@@ -257,7 +278,7 @@ class Nodes:
             raise
         if record.want == IN:
             self._answer_pre_run(record, "")
-            self._files.save(record)
+            self._stored.save(record)
 
     def _give_up(self, record: NodesRecord) -> None:
         """pre_run fails: Slurm tears the job down, and tries again later."""
@@ -272,7 +293,7 @@ class Nodes:
 
     def _forget(self, record: NodesRecord) -> None:
         del self._records[record.folder]
-        self._files.remove(record)
+        self._stored.remove(record)
 
 
 def pause_after(begun: float) -> float:

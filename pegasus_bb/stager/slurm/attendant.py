@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import Any, Callable
+from typing import Callable
 
 from pegasus_bb.core.errors import PegasusBBError
-from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
 from pegasus_bb.stager.messages import complain, message_of
 from pegasus_bb.stager.nodes.node_staging import Nodes
 from pegasus_bb.stager.service import Service
 from pegasus_bb.stager.slurm.buffers import Buffers
-from pegasus_bb.stager.slurm.directives import is_on_node
 from pegasus_bb.stager.slurm.granted_space import Pools
 from pegasus_bb.stager.slurm.hook_request import STATUS, HookRequest
 from pegasus_bb.stager.slurm.job import SlurmJob
-from pegasus_bb.stager.slurm.job_copies import Ended, JobCopies, PlacePairs
 from pegasus_bb.stager.slurm.job_life import Jobs
 from pegasus_bb.stager.slurm.job_storage import JobStorage
 from pegasus_bb.stager.slurm.questions import Questions
@@ -32,44 +29,11 @@ _TIDY = 60.0  # seconds between two tries to save what is kept
 _ASK = 0.5  # of that time until squeue is asked again; it knows a job for 300 s more
 
 
-class NodeTransfers(JobCopies):
-    """What goes to a node waits for pre_run; what comes from one, nodes do."""
-
-    def __init__(self, service: Service, files: Records[Any], nodes: Nodes) -> None:
-        super().__init__(service, files)
-        self._nodes = nodes
-
-    def copy(
-        self, job: SlurmJob, places: PlacePairs, deadline: int | None, ended: Ended
-    ) -> None:
-        """As ``JobCopies.copy``; what comes from nodes comes last."""
-        away = [pair for pair in places if is_on_node(pair[0])]
-        here = [pair for pair in places if not any(map(is_on_node, pair))]
-
-        def then(why: list[str], later: str) -> None:
-            try:
-                self._nodes.stage_out(
-                    job, away, lambda more, wait: ended([*why, *more], later or wait)
-                )
-            except OSError as error:
-                ended([], message_of(error))
-
-        super().copy(job, here, deadline, then if away else ended)
-
-    def is_copying(self, job: SlurmJob) -> bool:
-        """As ``JobCopies.is_copying``."""
-        return super().is_copying(job) or self._nodes.is_copying(job)
-
-
 class Attendant:
     """Runs in the event loop of the service."""
 
     def __init__(
-        self,
-        config: SlurmConfig,
-        spaces: Dataspaces,
-        service: Service,
-        loop: asyncio.AbstractEventLoop,
+        self, config: SlurmConfig, service: Service, loop: asyncio.AbstractEventLoop
     ) -> None:
         """Goes on where an earlier one has stopped. Raises OSError, UsageError."""
         self._loop, self._pools_text = loop, ""
@@ -80,14 +44,12 @@ class Attendant:
         self._pools = pools = Pools(config.pools)
         trash = Trash(loop, service.freed)
         freed = self._freed
-        self._buffers = Buffers(service.store, pools, trash, freed)
-        buffers = self._buffers
+        self._buffers = buffers = Buffers(service.store, pools, trash, freed)
         files = Records(service.store, SlurmJob)
-        self._nodes = Nodes(config.nodes, service.store, self._spool, spaces)
-        nodes = self._nodes
-        storage = JobStorage(spaces, pools, buffers, trash, nodes, files.save, freed)
-        copies = NodeTransfers(service, files, nodes)
-        self._jobs = Jobs(self._spool, files, storage, buffers, copies, nodes)
+        self._nodes = nodes = Nodes(config.nodes, self._spool, service, files)
+        parts = (service.spaces, pools, buffers, trash, nodes)
+        storage = JobStorage(*parts, files.save, freed)
+        self._jobs = Jobs(self._spool, files, storage, buffers, nodes)
         self._questions = Questions(
             buffers,
             self._jobs,

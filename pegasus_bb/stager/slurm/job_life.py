@@ -35,7 +35,7 @@ from pegasus_bb.stager.slurm.job import (
     STAGING_OUT,
     SlurmJob,
 )
-from pegasus_bb.stager.slurm.job_copies import Ended, JobCopies
+from pegasus_bb.stager.slurm.job_copies import Ended
 from pegasus_bb.stager.slurm.job_storage import JobStorage
 from pegasus_bb.stager.slurm.kept_results import KeptResults
 from pegasus_bb.stager.slurm.records import Records
@@ -59,13 +59,12 @@ class Jobs:
         files: Records[SlurmJob],
         storage: JobStorage,
         buffers: Buffers,
-        copies: JobCopies,
         nodes: Nodes,
     ) -> None:
         """Knows what an earlier service knew. Raises OSError, UsageError."""
         self._spool, self._files, self._storage = spool, files, storage
-        self._buffers, self._copies, self._nodes = buffers, copies, nodes
-        self.kept = KeptResults(files, storage, copies)
+        self._buffers, self._nodes = buffers, nodes
+        self.kept = KeptResults(files, storage, nodes)
         self._jobs: dict[int, SlurmJob] = {}
         self._unreported: set[SlurmJob] = set()  # the hooks do not know their state yet
         self._ends = Ends()
@@ -116,7 +115,7 @@ class Jobs:
         job.update_from(request)
         if job.state == STAGING_IN and job.start_time != planned:
             self._files.save(job)
-            self._copies.move_deadline(job, job.start_time)
+            self._nodes.move_deadline(job, job.start_time)
             self._report_or_later(job)
         if request.do == "pre_run" and "BB_NODE" in job.environ:
             self._stage_nodes(job, request)
@@ -209,12 +208,12 @@ class Jobs:
             return
         self._change(job, state, "")
         deadline = job.start_time if state == STAGING_IN else None
-        self._copies.copy(job, places, deadline, ended)
+        self._nodes.copy(job, places, deadline, ended)
 
     def _resume_copies(self, job: SlurmJob) -> None:
         """Begin once more what is not under way: the service was killed, or took no
         task then, or its disk was full."""
-        if self._copies.is_copying(job):
+        if self._nodes.is_copying(job):
             return
         if job.state == NOTED:
             self._stage_in(job)
@@ -284,7 +283,7 @@ class Jobs:
             if not is_all_saved and self._storage.has_results(job):
                 self.kept.keep(job)
             else:
-                self._copies.cancel(job)
+                self._nodes.cancel(job)
                 self._storage.give_back(job)
                 self._files.remove(job)
         except BaseException:  # the note of the hook stays for the next look

@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, Callable
 
 from pegasus_bb.core.errors import PegasusBBError
@@ -47,15 +46,6 @@ class Questions:
         """``trouble``: why the service can write nothing now, if it cannot."""
         self._buffers, self._jobs, self._pools = buffers, jobs, pools
         self._nodes, self._trouble = nodes, trouble
-        self._methods: dict[str, Callable[..., Any]] = {
-            "create": self._create,
-            "status": self._status,
-            "delete": self._delete,
-            "list": self._list,
-            "share": partial(self._share, allowed=True),
-            "unshare": partial(self._share, allowed=False),
-            "discard": self._discard,
-        }
 
     def answer(self, request: HookRequest) -> str:
         """Answer in any case, because scontrol waits: one line of JSON, ``ok`` or
@@ -64,7 +54,7 @@ class Questions:
             verb, given = _read(request.words)
             if verb == "table":
                 return self._table()
-            ok = self._methods[verb](request, **given)
+            ok = getattr(self, f"_{verb}")(request, **given)
             return json.dumps({"v": VERSION, "ok": ok})
         except PegasusBBError as error:
             code = error.code if isinstance(error, Refused) else "bad-request"
@@ -91,10 +81,11 @@ class Questions:
     def _delete(self, request: HookRequest, name: str, uuid: str = "") -> Any:
         return {"buffer": self._buffers.delete(request.uid, name, uuid)}
 
-    def _share(
-        self, request: HookRequest, name: str, user: str, *, allowed: bool
-    ) -> Any:
+    def _share(self, request: HookRequest, name: str, user: str) -> Any:
+        allowed = request.words[0] == "share"
         return {"buffer": self._buffers.share(request.uid, name, user, allowed=allowed)}
+
+    _unshare = _share
 
     def _discard(self, request: HookRequest, job: str) -> Any:
         if not re.fullmatch("[0-9]{1,18}", job):

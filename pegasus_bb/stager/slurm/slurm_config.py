@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pwd
 import socket
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pegasus_bb.core.errors import UsageError
@@ -14,6 +15,7 @@ from pegasus_bb.stager.nodes.names import is_name
 
 SPACE = "node"  # node://PATH in directives, and a dataspace of a node's own service
 _NODE_KEYS = ("path", "mailbox", "poll")
+OF_A_NODE = ("name", DISCARD)
 _PATIENCE = "240s"  # Slurm ends pre_run after OtherTimeout, 300 s by default
 _POLL = 1.0
 SPOOL = "/var/spool/pegasus-bb"  # the default
@@ -35,22 +37,14 @@ class GranulePool(NamedTuple):
 
 
 class NodesConfig(NamedTuple):
-    """What the service of Slurm's host knows of the nodes."""
+    """What the service of Slurm's host knows of the nodes, and that of one node."""
 
     path: str  # of the folder on each node that has those of jobs
     mailbox: str  # a folder that this host and the nodes see
+    poll: float = _POLL  # seconds between two looks for letters
     timeout: int = 240  # seconds that a job waits for the data on its nodes
-    poll: float = _POLL  # seconds between two looks for answers
-
-
-class NodeConfig(NamedTuple):
-    """What the service of one node knows."""
-
-    path: str
-    mailbox: str
-    name: str  # as Slurm has it
-    poll: float = _POLL  # seconds between two looks for orders
     discard: float = 0.0  # seconds between two discards of free space; 0: none
+    name: str = ""  # of the node itself, as Slurm has it
 
 
 class SlurmConfig(NamedTuple):
@@ -103,30 +97,21 @@ def _pool(where: str, name: str, data: Any) -> GranulePool:
     return GranulePool(name, path, capacity, granule, *limits, most)
 
 
-def read_nodes(where: str, data: Any) -> NodesConfig:
-    """Return the part ``nodes`` of the part ``slurm``. Raises UsageError."""
-    part = Section(where, data, (*_NODE_KEYS, "timeout"))
+def read_nodes(where: str, data: Any, own: Sequence[str] = ("timeout",)) -> NodesConfig:
+    """Return the part ``nodes`` of the part ``slurm``; with the ``OF_A_NODE`` the part
+    ``node`` of a node's configuration. Raises UsageError."""
+    part = Section(where, data, (*_NODE_KEYS, *own))
     timeout = part.parsed(parse_duration, "timeout", _PATIENCE)
     part.check(timeout > 0, "timeout: 240s", part.get("timeout"))
-    path, mailbox, poll = _common(part)
-    return NodesConfig(path, mailbox, timeout, poll)
-
-
-def read_node(where: str, data: Any) -> NodeConfig:
-    """Return the part ``node`` of a node's configuration. Raises UsageError."""
-    part = Section(where, data, (*_NODE_KEYS, "name", DISCARD))
-    name = part.get("name", socket.gethostname().partition(".")[0])
-    good = isinstance(name, str) and is_name(name)
-    part.check(good, "name: the NodeName of slurm.conf", name)
-    path, mailbox, poll = _common(part)
-    return NodeConfig(path, mailbox, name, poll, part.discard())
-
-
-def _common(part: Section) -> tuple[str, str, float]:
-    """Path, mailbox, poll."""
+    name = ""
+    if "name" in own:
+        name = part.get("name", socket.gethostname().partition(".")[0])
+        good = isinstance(name, str) and is_name(name)
+        part.check(good, "name: the NodeName of slurm.conf", name)
     path = part.folder("path")
     part.check(path != "/", "path: a folder of its own", path)
     poll = part.get("poll", _POLL)
     good = type(poll) in (int, float) and 0 < poll <= 60
     part.check(good, "poll: seconds, such as 1", poll)
-    return path, part.folder("mailbox"), float(poll)
+    mailbox = part.folder("mailbox")
+    return NodesConfig(path, mailbox, float(poll), timeout, part.discard(), name)

@@ -20,8 +20,7 @@ from pegasus_bb.runtime.stager_client.task import (
     StagerTask,
 )
 from pegasus_bb.runtime.staging.parts import is_tag
-from pegasus_bb.stager.estimate import Estimates
-from pegasus_bb.stager.forecast import Forecast
+from pegasus_bb.stager.forecast import Estimates, Forecast
 from pegasus_bb.stager.messages import complain, message_of
 from pegasus_bb.stager.rates import Targets, pair_of
 from pegasus_bb.stager.site_config import Config

@@ -13,7 +13,7 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, Callable, NamedTuple, Optional
+from typing import Any, Callable, Generic, NamedTuple, Optional, TypeVar
 
 from pegasus_bb.core.files import sync_directory
 from pegasus_bb.runtime.stager_client.task import Origin, StagerTask
@@ -98,6 +98,8 @@ def unrecorded(kind: str, name: str) -> list[Change]:
     """Remove a record; do nothing if there is none."""
     return [("DELETE FROM records WHERE kind = ? AND name = ?", [(kind, name)])]
 
+
+AnyRecord = TypeVar("AnyRecord", bound="Record")
 
 _MEND = "move it away: what it has is lost, and no folder is removed"
 _END = ("state", "moved", "ended_at", "message", "outcome")
@@ -226,6 +228,44 @@ class Store:
             return OSError(errno.ENOSPC, str(error), self._path)
         self._refuses = ""
         return None
+
+
+class Record:
+    """An object that is stored: all its attributes but those with an underscore."""
+
+    @property
+    def name(self) -> str:
+        """Its name among the records of its kind."""
+        raise NotImplementedError
+
+
+class Records(Generic[AnyRecord]):
+    """All records of one kind. Methods raise OSError."""
+
+    def __init__(self, store: Store, kind: type[AnyRecord]) -> None:
+        self._store, self._kind = store, kind
+
+    def read(self) -> list[AnyRecord]:
+        """Return those of an earlier service, oldest first."""
+        return list(map(self._known, self._store.records(self._kind.__name__)))
+
+    def save(self, record: AnyRecord) -> None:
+        """Store ``record``; it is durable when this returns."""
+        self._store.write_now(self.saved(record))
+
+    def saved(self, record: AnyRecord) -> list[Change]:
+        """Return what stores ``record`` together with something else."""
+        known = {key: value for key, value in vars(record).items() if key[0] != "_"}
+        return recorded(self._kind.__name__, record.name, known)
+
+    def remove(self, record: AnyRecord) -> None:
+        """Remove what is stored of ``record``; do nothing if there is nothing."""
+        self._store.write_now(unrecorded(self._kind.__name__, record.name))
+
+    def _known(self, found: dict[str, Any]) -> AnyRecord:
+        record = self._kind()
+        vars(record).update(found)
+        return record
 
 
 def _check_no_earlier(state: str) -> None:

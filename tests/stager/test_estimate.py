@@ -11,8 +11,7 @@ import pytest
 from pegasus_bb.core.units import MIB
 from pegasus_bb.runtime.stager_client.dataspace import Dataspace
 from pegasus_bb.runtime.stager_client.task import StagerTask
-from pegasus_bb.stager.estimate import Estimates, Rate
-from pegasus_bb.stager.forecast import Forecast
+from pegasus_bb.stager.forecast import Estimates, Forecast, Rate
 from pegasus_bb.stager.rates import Targets
 from pegasus_bb.stager.task_queue import TaskQueue
 from tests.stager.test_task_queue import task

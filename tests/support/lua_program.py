@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.stager.slurm import lua_interpreter
+from pegasus_bb.stager.slurm import install_hooks
 from tests.support.shebang import shebang
 
 _PROGRAM = f"""{shebang()}
@@ -25,7 +25,7 @@ def host_lua(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The host's own Lua, or else ours, is on PATH: no test of it is left out."""
-    if lua_interpreter.find_program():
+    if install_hooks.find_program():
         return
     folder: Path = tmp_path_factory.mktemp("lua")
     (folder / "lua5.1").write_text(_PROGRAM)

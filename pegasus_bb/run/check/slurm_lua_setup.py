@@ -22,9 +22,9 @@ from pegasus_bb.stager.slurm.install_hooks import (
     dry_run_text,
     is_version,
     missing_functions,
+    why_not,
     why_too_old,
 )
-from pegasus_bb.stager.slurm.lua_interpreter import why_not
 
 _CONF = re.compile(r"^SLURM_CONF\s*=\s*(\S+)", re.MULTILINE)
 _USER = re.compile(r"^SlurmUser\s*=\s*\S+?\((\d+)\)", re.MULTILINE)

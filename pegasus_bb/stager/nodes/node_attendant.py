@@ -20,7 +20,6 @@ from pegasus_bb.stager.slurm.directives import NODE, is_on_node
 from pegasus_bb.stager.slurm.job import SlurmJob
 from pegasus_bb.stager.slurm.job_copies import JobCopies
 from pegasus_bb.stager.slurm.job_storage import in_dataspace
-from pegasus_bb.stager.slurm.records import Records
 from pegasus_bb.stager.slurm.slurm_config import SPACE, GranulePool, NodesConfig
 from pegasus_bb.stager.slurm.space_folders import (
     Trash,
@@ -28,6 +27,7 @@ from pegasus_bb.stager.slurm.space_folders import (
     make_folder,
     prepare_pool,
 )
+from pegasus_bb.stager.store import Records
 
 _BEAT = 10.0  # seconds between two signs of life
 _PACKAGE = os.path.abspath(__file__).rsplit(os.sep + "pegasus_bb" + os.sep, 1)[0]

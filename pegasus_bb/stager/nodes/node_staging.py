@@ -22,12 +22,11 @@ from pegasus_bb.stager.nodes.names import expand
 from pegasus_bb.stager.nodes.orders import GONE, IN, LIST, OUT, NodesRecord
 from pegasus_bb.stager.service import Service
 from pegasus_bb.stager.slurm.directives import is_on_node
-from pegasus_bb.stager.slurm.hook_request import HookRequest
 from pegasus_bb.stager.slurm.job import SlurmJob
 from pegasus_bb.stager.slurm.job_copies import Ended, JobCopies, PlacePairs
-from pegasus_bb.stager.slurm.records import Records
 from pegasus_bb.stager.slurm.slurm_config import NodesConfig
-from pegasus_bb.stager.slurm.spool import Spool
+from pegasus_bb.stager.slurm.spool import HookRequest, Spool
+from pegasus_bb.stager.store import Records
 
 _PAUSE = 5  # times as long as a stage-out that failed took: then it is tried again
 _QUIET = 30.0  # seconds without a sign of life that are worth a word

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from pegasus_bb.stager.slurm.job import SlurmJob
-from pegasus_bb.stager.slurm.records import Record
+from pegasus_bb.stager.store import Record
 
 # what nodes are asked for
 IN = "in"

@@ -12,16 +12,15 @@ from pegasus_bb.stager.nodes.node_staging import Nodes
 from pegasus_bb.stager.service import Service
 from pegasus_bb.stager.slurm.buffers import Buffers
 from pegasus_bb.stager.slurm.granted_space import Pools
-from pegasus_bb.stager.slurm.hook_request import STATUS, HookRequest
 from pegasus_bb.stager.slurm.job import SlurmJob
 from pegasus_bb.stager.slurm.job_life import Jobs
 from pegasus_bb.stager.slurm.job_storage import JobStorage
 from pegasus_bb.stager.slurm.questions import Questions
-from pegasus_bb.stager.slurm.records import Records
 from pegasus_bb.stager.slurm.slurm_config import SlurmConfig
 from pegasus_bb.stager.slurm.space_folders import Trash, prepare_pool
-from pegasus_bb.stager.slurm.spool import Spool
+from pegasus_bb.stager.slurm.spool import STATUS, HookRequest, Spool
 from pegasus_bb.stager.slurm.squeue import Queue, read_queue
+from pegasus_bb.stager.store import Records
 
 _LOOK = 1.0  # seconds between two looks where no bell rang
 _BEAT = 2.0  # seconds between two signs of life

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 from pegasus_bb.stager.slurm.directives import Directives, parse_directives
-from pegasus_bb.stager.slurm.hook_request import HookRequest
-from pegasus_bb.stager.slurm.records import Record
+from pegasus_bb.stager.slurm.spool import HookRequest
+from pegasus_bb.stager.store import Record
 
 NOTED = "noted"  # it waits for room in its pool
 STAGING_IN = "staging-in"

@@ -19,8 +19,7 @@ from pegasus_bb.runtime.stager_client.task import (
 )
 from pegasus_bb.stager.service import Service
 from pegasus_bb.stager.slurm.job import SlurmJob
-from pegasus_bb.stager.slurm.records import Records
-from pegasus_bb.stager.store import Change
+from pegasus_bb.stager.store import Change, Records
 
 # Gets why some copies are not done; none: all are. And why nothing was begun, where
 # asking again will do.

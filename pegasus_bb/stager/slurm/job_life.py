@@ -20,7 +20,6 @@ from pegasus_bb.stager.messages import complain, message_of
 from pegasus_bb.stager.nodes.node_staging import Nodes
 from pegasus_bb.stager.slurm.buffers import Buffers
 from pegasus_bb.stager.slurm.directives import CopyDirective
-from pegasus_bb.stager.slurm.hook_request import HookRequest
 from pegasus_bb.stager.slurm.job import (
     BEFORE_RUN,
     FAILED_IN,
@@ -38,9 +37,9 @@ from pegasus_bb.stager.slurm.job import (
 from pegasus_bb.stager.slurm.job_copies import Ended
 from pegasus_bb.stager.slurm.job_storage import JobStorage
 from pegasus_bb.stager.slurm.kept_results import KeptResults
-from pegasus_bb.stager.slurm.records import Records
-from pegasus_bb.stager.slurm.spool import Spool
+from pegasus_bb.stager.slurm.spool import HookRequest, Spool
 from pegasus_bb.stager.slurm.squeue import Ends, Queue, may_be_over
+from pegasus_bb.stager.store import Records
 
 # Seconds after which Slurm has forgotten a job in one of these states. All that one has
 # made is saved then, or cannot be.

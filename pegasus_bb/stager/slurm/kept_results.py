@@ -12,7 +12,7 @@ from pegasus_bb.stager.messages import complain, message_of
 from pegasus_bb.stager.slurm.job import GONE, KEPT, SlurmJob
 from pegasus_bb.stager.slurm.job_copies import JobCopies
 from pegasus_bb.stager.slurm.job_storage import JobStorage
-from pegasus_bb.stager.slurm.records import Records
+from pegasus_bb.stager.store import Records
 
 _SHOWN = 20  # destinations of one job
 

@@ -16,8 +16,8 @@ from pegasus_bb.stager.messages import complain, message_of
 from pegasus_bb.stager.nodes.node_staging import Nodes
 from pegasus_bb.stager.slurm.buffers import Buffers
 from pegasus_bb.stager.slurm.granted_space import Pools
-from pegasus_bb.stager.slurm.hook_request import HookRequest
 from pegasus_bb.stager.slurm.job_life import Jobs
+from pegasus_bb.stager.slurm.spool import HookRequest
 
 _KEYS: dict[str, tuple[str, ...]] = {  # of each verb; those with a ? may be missing
     "create": ("name", "capacity", "uuid", "pool?"),

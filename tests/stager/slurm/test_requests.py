@@ -10,9 +10,9 @@ from typing import Any, NoReturn, cast
 
 import pytest
 
-from pegasus_bb.stager.slurm.hook_request import HOOKS, HookRequest, parse_request
 from pegasus_bb.stager.slurm.job_life import Jobs
 from pegasus_bb.stager.slurm.questions import Questions
+from pegasus_bb.stager.slurm.spool import HOOKS, HookRequest, parse_request
 from tests.crash.attend import attend
 from tests.support.slurm_job import OWN, Job
 from tests.support.slurm_stager import SlurmSite

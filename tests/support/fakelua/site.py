@@ -18,10 +18,10 @@ from pegasus_bb.core.units import GIB, MIB
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.slurm.buffers import Buffers
 from pegasus_bb.stager.slurm.granted_space import Pools
-from pegasus_bb.stager.slurm.hook_request import HookRequest
 from pegasus_bb.stager.slurm.questions import Questions
 from pegasus_bb.stager.slurm.slurm_config import GranulePool
 from pegasus_bb.stager.slurm.space_folders import Trash
+from pegasus_bb.stager.slurm.spool import HookRequest
 from pegasus_bb.stager.store import Store
 
 

@@ -54,8 +54,7 @@ Conversation.count, Conversation.began = slow_count, slow_began
 """
 STEADY = f"""
 from pegasus_bb.stager import worker_pool
-path, rest = worker_pool._START.split("; from ")
-worker_pool._START = path + {DEVICE!r} + "from " + rest
+worker_pool._START = worker_pool._START.rstrip("; ") + {DEVICE!r}
 {SERVE}
 """
 

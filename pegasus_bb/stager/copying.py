@@ -53,6 +53,16 @@ class Opened(NamedTuple):
         return stat.S_ISREG(self.found.st_mode) and self.found.st_size <= SMALL
 
     @property
+    def source_path(self) -> str:
+        """The source, in its open folder."""
+        return f"/proc/self/fd/{self.source.fd}/{self.name}"
+
+    @property
+    def dest_path(self) -> str:
+        """The destination, in its open folder."""
+        return f"/proc/self/fd/{self.dest.fd}/{self.as_name}"
+
+    @property
     def place(self) -> tuple[int, int, str]:
         """The same for all destinations that may be one file."""
         return self.dest.device, self.dest.inode, folded(self.as_name)
@@ -257,8 +267,7 @@ class Copying:
 
 def _check_same_bytes(opened: Opened, landed: Landed) -> None:
     """Raises CopyFailed if something else took the place of the copy; OSError."""
-    path = f"/proc/self/fd/{opened.dest.fd}/{opened.as_name}"
-    if digest_file(path, landed.digest) != landed.digest:
+    if digest_file(opened.dest_path, landed.digest) != landed.digest:
         raise CopyFailed(
             f"{opened.dest.at(opened.as_name)}: something else was put there after the "
             "copy, so it is not counted as made; copy it again"
@@ -270,7 +279,7 @@ def _lost_a_name(opened: Opened, landed: Landed, now: os.stat_result) -> bool:
     another move say: that is a change of the file, so its bytes are read again."""
     if now.st_nlink >= opened.found.st_nlink or stamp(now)[:3] != landed.source[:3]:
         return False
-    path = f"/proc/self/fd/{opened.source.fd}/{opened.name}"
+    path = opened.source_path
     digest = digest_file(path, landed.digest)
     return digest == landed.digest and stamp(os.lstat(path)) == stamp(now)
 
@@ -305,15 +314,11 @@ def _items(every: list[Opened]) -> Iterator[Item]:
 def _copied_earlier(opened: Opened) -> Landed | None:
     """The copy, if a killed try has given it its name already: same bytes there."""
     try:
-        found = os.stat(opened.as_name, dir_fd=opened.dest.fd, follow_symlinks=False)
+        found = os.lstat(opened.dest_path)
         if not stat.S_ISREG(found.st_mode) or found.st_size != opened.found.st_size:
             return None
-        paths = (
-            f"/proc/self/fd/{opened.source.fd}/{opened.name}",
-            f"/proc/self/fd/{opened.dest.fd}/{opened.as_name}",
-        )
-        digest = digest_file(paths[0])
-        other = digest_file(paths[1], digest)
+        digest = digest_file(opened.source_path)
+        other = digest_file(opened.dest_path, digest)
     except OSError:
         return None
     same = Landed(found.st_size, digest, stamp(found), stamp(opened.found))

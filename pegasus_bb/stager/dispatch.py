@@ -101,7 +101,8 @@ class Dispatch:
 
     def cancel(self, task: StagerTask) -> None:
         """End ``task`` as cancelled, a running one between two of its pieces."""
-        worker = self._pool.with_task(task)
+        doing = (each for each in self._pool.workers if task.id in each.tasks)
+        worker = next(doing, None)
         if worker is None:
             self._give_up(task, CANCELLED, BY_USER)
         elif task.id not in self._given_up:

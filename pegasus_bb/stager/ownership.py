@@ -1,11 +1,15 @@
-"""Folders that only the service may change: else a user could put his own there."""
+"""Folders that only this service may change: no user, and no other service."""
 
 from __future__ import annotations
 
 import os
 import stat
 
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.files import await_lock
+
 # What the service keeps in its folder ``state``, for no other user.
+_LOOK = 0.02  # seconds between two looks whether another service has gone
 FILES = ("tasks.sqlite", "tasks.sqlite-wal", "lock")
 
 
@@ -26,6 +30,22 @@ def why_not_private(state: str, uid: int) -> str:
                 f"chmod -R go-rwx {path}"
             )
     return ""
+
+
+def locked(folder: str, key: str, patience: float = 0.0) -> int:
+    """Return what keeps other services out of ``folder`` until it is closed. ``key``:
+    of the configuration. Raises UsageError where another has it for ``patience``
+    seconds; OSError."""
+    path = os.path.join(folder, "lock")
+    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        await_lock(lock, patience, _LOOK)
+    except BlockingIOError:
+        raise UsageError(
+            f"{folder}: another staging service is at work there; end it, or name "
+            f"another folder as {key}"
+        ) from None
+    return lock
 
 
 def why_open(folder: str, uid: int) -> str:

@@ -12,17 +12,13 @@ from pegasus_bb.core.process import Finished
 from pegasus_bb.runtime.stager_client.dataspace import Dataspace, Dataspaces
 from pegasus_bb.stager.messages import complain
 
+_LONGEST = 86400.0  # seconds of a program
 _ENDS = 1.0  # seconds in which a killed program has ended
 _FSTRIM = "fstrim"
 _SYSTEM = "/usr/sbin:/sbin"  # where it is, and where not every PATH looks
 
 
-async def ask(
-    argv: Sequence[str],
-    env: Mapping[str, str],
-    stdin: str = "",
-    timeout: float | None = None,
-) -> Finished:
+async def ask(argv: Sequence[str], env: Mapping[str, str], stdin: str = "") -> Finished:
     """As ``process.ask``, in the folder ``/``. A caller that is cancelled ends it."""
     try:
         process = await asyncio.create_subprocess_exec(
@@ -32,13 +28,12 @@ async def ask(
         return Finished(127, "", f"{argv[0]}: {error.strerror}")
     text = stdin.encode(errors="surrogateescape")
     try:
-        out, err = await asyncio.wait_for(process.communicate(text), timeout)
+        out, err = await asyncio.wait_for(process.communicate(text), _LONGEST)
     except asyncio.TimeoutError:
-        await _kill(process)
-        return Finished(124, "", f"{argv[0]} gave no answer within {timeout:g} s")
-    except asyncio.CancelledError:
-        await _kill(process)
-        raise
+        return Finished(124, "", f"{argv[0]} gave no answer within {_LONGEST:g} s")
+    finally:
+        if process.returncode is None:
+            await _kill(process)
     said = (out.decode(errors="replace"), err.decode(errors="replace"))
     return Finished(process.returncode or 0, *said)
 

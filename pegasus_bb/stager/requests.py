@@ -86,7 +86,7 @@ class Requests:
         about = {"version": VERSION, "pid": os.getpid(), "since": self._begun}
         roots = as_roots(self._config.spaces)
         found = {**about, "roots": roots, "keys": sorted(KEYS)}
-        return {**found, "trouble": self._service.trouble}
+        return {**found, "trouble": self._service.store.trouble}
 
     def _submit(self, request: ClientRequest) -> None:
         connection = request.connection
@@ -172,7 +172,7 @@ class Requests:
         dispatch = self._service.dispatch
         tasks = self._service.tasks.values()
         targets = dispatch.targets.shown(tasks, time.monotonic())
-        about = {"paused": dispatch.is_paused, "trouble": self._service.trouble}
+        about = {"paused": dispatch.is_paused, "trouble": self._service.store.trouble}
         return {"users": counts, "targets": targets, **about}
 
     def _send_tasks(

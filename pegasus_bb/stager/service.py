@@ -139,11 +139,6 @@ class Service:
             drained()
 
     @property
-    def trouble(self) -> str:
-        """Why it can write nothing durable now; empty where it can."""
-        return self.store.trouble
-
-    @property
     def is_idle(self) -> bool:
         """Whether no task waits or runs."""
         return self._retention.is_idle

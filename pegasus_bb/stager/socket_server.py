@@ -20,7 +20,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.core.files import await_lock
 from pegasus_bb.runtime.stager_client.protocol import (
     CONTROL_SOCKET,
     LONGEST,
@@ -31,7 +30,7 @@ from pegasus_bb.runtime.stager_client.protocol import (
 from pegasus_bb.stager.capabilities import check_site
 from pegasus_bb.stager.connection import Connection
 from pegasus_bb.stager.messages import message_of
-from pegasus_bb.stager.ownership import why_not_private, why_open
+from pegasus_bb.stager.ownership import locked, why_not_private, why_open
 from pegasus_bb.stager.requests import Requests
 from pegasus_bb.stager.service import Service
 from pegasus_bb.stager.site_config import Config
@@ -44,7 +43,6 @@ _TURN = 0.0005  # seconds until another thread may go on
 _TICK = 5.0  # seconds between two looks at idleness and old tasks
 _CONNECTIONS = 64  # of one user at a time, so that none takes those of all
 _ENDING = 5.0  # seconds in which an idle service of the user that ends has gone
-_LOOK = 0.02  # seconds between two looks whether it has
 _NAMES = (CONTROL_SOCKET, USER_SOCKET)  # in this order: who can ask finds both
 _BACKLOG = 128
 _FIRST = 3  # SD_LISTEN_FDS_START of sd_listen_fds(3)
@@ -215,15 +213,7 @@ def _take_folders(config: Config) -> None:
     why = why_not_private(config.state, os.getuid())
     if why:
         raise UsageError(why)
-    path = os.path.join(config.state, "lock")
-    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)  # held until the process ends
-    try:
-        await_lock(lock, 0.0 if config.is_site else _ENDING, _LOOK)
-    except BlockingIOError:
-        raise UsageError(
-            f"{config.state}: another staging service is at work there; end it, or "
-            "name another folder as state"
-        ) from None
+    locked(config.state, "state", 0.0 if config.is_site else _ENDING)  # until the end
 
 
 @contextlib.contextmanager

@@ -112,7 +112,7 @@ class Store:
         """``hand_over`` runs what it is given in the thread of the caller. Raises
         OSError."""
         self._path, self._hand_over = path, hand_over
-        self._refuses = ""  # why the latest changes were not written, until some are
+        self.trouble = ""  # why nothing can be written now; empty where it can
         _check_no_earlier(os.path.dirname(path))
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         try:
@@ -184,11 +184,6 @@ class Store:
             rows = self._db.execute(query, (kind,))
             return [json.loads(text) for (text,) in rows]
 
-    @property
-    def trouble(self) -> str:
-        """Why nothing can be written now; empty where it can."""
-        return self._refuses
-
     def close(self) -> None:
         """Return when all changes are durable or were refused."""
         with self._changed:
@@ -210,24 +205,21 @@ class Store:
 
     def _written(self, every: Iterable[Iterable[Change]]) -> OSError | None:
         with self._writing:
-            return self._committed(every)
-
-    def _committed(self, every: Iterable[Iterable[Change]]) -> OSError | None:
-        try:
-            for changes in every:
-                for statement, rows in changes:
-                    self._db.executemany(statement, rows)
-            self._db.commit()
-        except sqlite3.Error as error:
-            with contextlib.suppress(sqlite3.Error):
-                self._db.rollback()
-            why = f"{self._path}: {error}: no task is accepted until it can be written"
-            if not self._refuses:
-                complain(why)
-            self._refuses = why
-            return OSError(errno.ENOSPC, str(error), self._path)
-        self._refuses = ""
-        return None
+            try:
+                for changes in every:
+                    for statement, rows in changes:
+                        self._db.executemany(statement, rows)
+                self._db.commit()
+            except sqlite3.Error as error:
+                with contextlib.suppress(sqlite3.Error):
+                    self._db.rollback()
+                until = "no task is accepted until it can be written"
+                before, self.trouble = self.trouble, f"{self._path}: {error}: {until}"
+                if not before:
+                    complain(self.trouble)
+                return OSError(errno.ENOSPC, str(error), self._path)
+            self.trouble = ""
+            return None
 
 
 class Record:

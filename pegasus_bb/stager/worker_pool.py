@@ -18,13 +18,17 @@ from pegasus_bb.runtime.stager_client.task import StagerTask
 _SILENCE = 60.0  # seconds after which a worker is killed
 _LOOKS = 4  # in that time: a service that was itself held up reads between two of them
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-_START = (
-    "import sys; sys.path.insert(0, sys.argv[1]); "
-    "from pegasus_bb.stager.worker import main; "
-    "sys.exit(main(*sys.argv[2:]))"
-)
+_START = "import sys; sys.path.insert(0, sys.argv[1]); "
+ENVIRON = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
 
 OnMessage = Callable[["WorkerProcess", dict[str, Any]], None]
+
+
+def program_of(module: str, *words: str) -> list[str]:
+    """Return what runs ``main`` of a module of ours with ``words``."""
+    code = f"{_START}from pegasus_bb.stager.{module} import main; "
+    code += "sys.exit(main(*sys.argv[2:]))"
+    return [sys.executable, "-E", "-s", "-c", code, _PACKAGE, *words]
 
 
 class WorkerProcess:
@@ -65,20 +69,14 @@ class WorkerProcess:
 
     async def _run(self) -> None:
         """The process becomes its user before it opens anything."""
+        sign = str(_SILENCE / _LOOKS / 2)
         try:
             process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-E",
-                "-s",
-                "-c",
-                _START,
-                _PACKAGE,
-                str(self.uid),
-                str(_SILENCE / _LOOKS / 2),
+                *program_of("worker", str(self.uid), sign),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 limit=LONGEST,
-                env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+                env=ENVIRON,
                 cwd="/",
             )
         except (OSError, RuntimeError) as error:  # no process, memory or thread is free
@@ -142,7 +140,3 @@ class WorkerPool:
         worker = WorkerProcess(uid, self._on_message)
         self.workers.add(worker)
         return worker
-
-    def with_task(self, task: StagerTask) -> WorkerProcess | None:
-        """Return the worker that does ``task``."""
-        return next((w for w in self.workers if task.id in w.tasks), None)

@@ -32,14 +32,12 @@ Files = dict[str, str]  # digest by path; a file itself has the path ""
 Copy = Sequence[str]  # source, destination
 Found = dict[str, dict[str, Files]]  # by node, by source; absent: it is not there
 
-_SHOWN = 3
 
-
-def main(argv: list[str]) -> None:
-    """``argv``: the user's number, the folder of the node. stdin has the places."""
-    become(int(argv[0]))
+def main(uid: str, root: str) -> None:
+    """List as user ``uid``. ``root``: the folder of the node. stdin has the places."""
+    become(int(uid))
     os.nice(_NICE)
-    space = Dataspace("node", argv[1])
+    space = Dataspace("node", root)
     found: dict[str, Files] = {}
     for source in json.load(sys.stdin):
         try:
@@ -108,12 +106,8 @@ def conflicts(found: Found, copies: Sequence[Copy]) -> list[str]:
                 other, same = seen.setdefault(path, (node, digest))
                 if same != digest:
                     where = f"{source}/{path}" if path else source
-                    why.append(_sentence(where, other, node))
+                    mend = "let each node write names of its own"
+                    why.append(f"{where} differs on {other} and {node}: {mend}")
         if "" in seen and len(seen) > 1:
             why.append(f"{source} is a file on {seen[''][0]} and a folder elsewhere")
-    rest = [f"and {len(why) - _SHOWN} more"] if len(why) > _SHOWN else []
-    return [*why[:_SHOWN], *rest]
-
-
-def _sentence(where: str, one: str, other: str) -> str:
-    return f"{where} differs on {one} and {other}: let each node write names of its own"
+    return why

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,16 +26,9 @@ from pegasus_bb.stager.slurm.space_folders import (
     prepare_pool,
 )
 from pegasus_bb.stager.store import Records
+from pegasus_bb.stager.worker_pool import ENVIRON, program_of
 
 _BEAT = 10.0  # seconds between two signs of life
-_PACKAGE = os.path.abspath(__file__).rsplit(os.sep + "pegasus_bb" + os.sep, 1)[0]
-_START = (
-    "import sys; sys.path.insert(0, sys.argv[1]); "
-    "from pegasus_bb.stager.nodes.contents import main; main(sys.argv[2:])"
-)
-_LIST = (sys.executable, "-E", "-s", "-c", _START, _PACKAGE)
-_ENVIRON = {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
-_LONGEST = 86400.0  # seconds of a list
 
 Order = dict[str, Any]
 
@@ -237,9 +228,9 @@ class Lists:
 
         Raises OSError where they cannot be read.
         """
-        argv = [*_LIST, str(uid), self._root]
+        argv = program_of("nodes.contents", str(uid), self._root)
         async with self._turns.setdefault(uid, asyncio.Lock()):
-            done = await ask(argv, _ENVIRON, json.dumps(list(sources)), _LONGEST)
+            done = await ask(argv, ENVIRON, json.dumps(list(sources)))
         if done.status != 0:
             last = (done.err.strip().splitlines() or ["no reason is known"])[-1]
             raise OSError(0, last, self._root)

@@ -262,7 +262,8 @@ class Nodes(JobCopies):
                 self._stored.save(record)
                 return
         else:
-            why = record.sentences
+            failures = record.failures.items()
+            why = [f"{node}: {each}" for node, every in failures for each in every]
         if why:
             again = time.monotonic() + pause_after(record.begun)
             self._not_before[record.folder] = again

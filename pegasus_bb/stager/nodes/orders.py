@@ -54,11 +54,6 @@ class NodesRecord(Record):
         why = {node: self.answers.get(node, {}).get("why") for node in self.todo}
         return {node: each for node, each in why.items() if each}
 
-    @property
-    def sentences(self) -> list[str]:
-        """``failures``, for people."""
-        return [f"{node}: {w}" for node, why in self.failures.items() for w in why]
-
     def order(self, node: str, root: str) -> dict[str, Any]:
         """Return the letter to ``node``; ``root`` is its folder of all jobs."""
         return {

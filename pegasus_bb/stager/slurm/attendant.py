@@ -49,13 +49,12 @@ class Attendant:
         parts = (service.spaces, pools, buffers, trash, nodes)
         storage = JobStorage(*parts, files.save, freed)
         self._jobs = Jobs(self._spool, files, storage, buffers, nodes)
-        self._questions = Questions(
-            buffers,
-            self._jobs,
-            pools,
-            nodes,
-            lambda: service.trouble or ("it is paused" * service.dispatch.is_paused),
-        )
+
+        def trouble() -> str:
+            is_paused = service.dispatch.is_paused
+            return service.store.trouble or ("it is paused" * is_paused)
+
+        self._questions = Questions(buffers, self._jobs, pools, nodes, trouble)
         self._often = min(_LOOK, config.nodes.poll) if config.nodes else _LOOK
         self._timer = loop.call_soon(self._begin)
         loop.add_reader(self._spool.doorbell, self._look)

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import Callable, NamedTuple
+from typing import Callable
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import parse_size
@@ -29,27 +29,9 @@ _LONGEST = 4096  # bytes of a place; Linux takes no longer path
 _MOST_PERSIST = 100  # lines of a job: the service makes each change durable
 
 
-class CopyDirective(NamedTuple):
-    """Each is ``NAME://path``, ``job://path``, ``bb://BUFFER/path`` or ``/path``."""
-
-    source: str
-    dest: str
-
-
-class StoreDirective(NamedTuple):
-    """A persistent buffer that the job makes."""
-
-    name: str
-    size: int  # bytes
-    pool: str  # empty: the default
-
-
-class ShareDirective(NamedTuple):
-    """Another user may read a buffer, or may no more."""
-
-    allowed: bool
-    name: str
-    user: str
+# Source and destination, each ``NAME://path``, ``job://path``, ``bb://BUFFER/path`` or
+# ``/path``.
+PlacePair = tuple[str, str]
 
 
 class Directives:
@@ -57,19 +39,20 @@ class Directives:
 
     def __init__(self) -> None:
         self.capacity, self.pool = 0, ""  # bytes of the job's own buffer; 0: none
-        self.stage_in: list[CopyDirective] = []
-        self.stage_out: list[CopyDirective] = []
-        self.stores: list[StoreDirective] = []
+        self.stage_in: list[PlacePair] = []
+        self.stage_out: list[PlacePair] = []
+        # Persistent buffers that the job makes: name, bytes, pool; empty: the default.
+        self.stores: list[tuple[str, int, str]] = []
         self.uses: list[str] = []
         self.deletes: list[str] = []
-        self.shares: list[ShareDirective] = []
+        # Whether another user may read a buffer, its name, the user.
+        self.shares: list[tuple[bool, str, str]] = []
 
     @property
     def uses_nodes(self) -> bool:
         """Whether the job has a folder on each of its nodes."""
-        ends = [copy.dest for copy in self.stage_in]
-        ends += [copy.source for copy in self.stage_out]
-        return any(map(is_on_node, ends))
+        places = (place for pair in (*self.stage_in, *self.stage_out) for place in pair)
+        return any(map(is_on_node, places))
 
 
 def is_on_node(place: str) -> bool:
@@ -116,13 +99,13 @@ def _job_buffer(found: Directives, words: list[str]) -> None:
 def _stage_in(found: Directives, words: list[str]) -> None:
     source, dest = words
     _check_places(source, dest)
-    found.stage_in.append(CopyDirective(source, dest))
+    found.stage_in.append((source, dest))
 
 
 def _stage_out(found: Directives, words: list[str]) -> None:
     source, dest = words
     _check_places(dest, source)
-    found.stage_out.append(CopyDirective(source, dest))
+    found.stage_out.append((source, dest))
 
 
 def _check_places(here: str, there: str) -> None:
@@ -142,14 +125,14 @@ def _persist(found: Directives, words: list[str]) -> None:
         given = _options(rest, "size", "pool")
         pool = given.get("pool", "")
         _check(not pool or _POOL.fullmatch(pool))
-        found.stores.append(StoreDirective(name, _size(given["size"]), pool))
+        found.stores.append((name, _size(given["size"]), pool))
     elif kind in ("use", "delete"):
         _check(not rest)
         (found.uses if kind == "use" else found.deletes).append(name)
     else:
         [user] = rest
         _check(kind in ("share", "unshare") and _USER.fullmatch(user))
-        found.shares.append(ShareDirective(kind == "share", name, user))
+        found.shares.append((kind == "share", name, user))
 
 
 def _options(words: Sequence[str], *keys: str) -> dict[str, str]:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Optional
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import format_size, round_up
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.slurm.slurm_config import GranulePool
 
-
-class _Grant(NamedTuple):
-    size: int  # bytes
-    uid: int | None  # None: they count for no user
+_Grant = tuple[int, Optional[int]]  # bytes; a user, or None: they count for none
 
 
 class Pools:
@@ -60,13 +57,13 @@ class Pools:
         rounded = self.rounded(pool, size)
         if holder not in grants and rounded > self.free_for(pool, uid):
             return None
-        return grants.setdefault(holder, _Grant(rounded, uid)).size
+        return grants.setdefault(holder, (rounded, uid))[0]
 
     def free(self, pool: GranulePool) -> int:
         """Return the bytes that are given to no one; none where the pool was made
         smaller."""
         granules = pool.capacity // pool.granularity * pool.granularity
-        given = sum(grant.size for grant in self._grants[pool.name].values())
+        given = sum(size for size, _ in self._grants[pool.name].values())
         return max(0, granules - given)
 
     def free_for(self, pool: GranulePool, uid: int) -> int:
@@ -75,7 +72,7 @@ class Pools:
         if not pool.per_user:
             return free
         grants = self._grants[pool.name].values()
-        has = sum(grant.size for grant in grants if grant.uid == uid)
+        has = sum(size for size, owner in grants if owner == uid)
         return min(free, max(0, pool.per_user - has))
 
     def waits_for(self, pool: GranulePool, size: int, uid: int) -> str:
@@ -101,7 +98,7 @@ class Pools:
                 "it; declare the pool until its last buffer is deleted"
             )
         if size:
-            self._grants[name][holder] = _Grant(size, uid)
+            self._grants[name][holder] = (size, uid)
 
     def release(self, holder: str, name: str) -> None:
         """Take back what ``holder`` has, if it has something."""

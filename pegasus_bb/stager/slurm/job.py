@@ -21,6 +21,7 @@ GONE = "gone"  # and what was kept of it needs no one any more
 
 _SHOWN = 500  # characters of both ends of a message: squeue shows it to all users
 BEFORE_RUN = (NOTED, STAGING_IN, FAILED_IN, STAGED_IN)
+BEFORE_END = (*BEFORE_RUN, RUNNING)
 
 
 class SlurmJob(Record):

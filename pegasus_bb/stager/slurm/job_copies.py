@@ -18,13 +18,14 @@ from pegasus_bb.runtime.stager_client.task import (
     StagerTask,
 )
 from pegasus_bb.stager.service import Service
+from pegasus_bb.stager.slurm.directives import PlacePair
 from pegasus_bb.stager.slurm.job import SlurmJob
 from pegasus_bb.stager.store import Change, Records
 
 # Gets why some copies are not done; none: all are. And why nothing was begun, where
 # asking again will do.
 Ended = Callable[[list[str], str], None]
-PlacePairs = Sequence[tuple[str, str]]
+PlacePairs = Sequence[PlacePair]
 _LATER = ("draining", "busy", "not-durable")  # codes of what is no fault of the job
 
 

@@ -19,8 +19,9 @@ from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.messages import complain, message_of
 from pegasus_bb.stager.nodes.node_staging import Nodes
 from pegasus_bb.stager.slurm.buffers import Buffers
-from pegasus_bb.stager.slurm.directives import CopyDirective
+from pegasus_bb.stager.slurm.directives import PlacePair
 from pegasus_bb.stager.slurm.job import (
+    BEFORE_END,
     BEFORE_RUN,
     FAILED_IN,
     FAILED_OUT,
@@ -38,7 +39,7 @@ from pegasus_bb.stager.slurm.job_copies import Ended
 from pegasus_bb.stager.slurm.job_storage import JobStorage
 from pegasus_bb.stager.slurm.kept_results import KeptResults
 from pegasus_bb.stager.slurm.spool import HookRequest, Spool
-from pegasus_bb.stager.slurm.squeue import Ends, Queue, may_be_over
+from pegasus_bb.stager.slurm.squeue import Ends, Queue
 from pegasus_bb.stager.store import Records
 
 # Seconds after which Slurm has forgotten a job in one of these states. All that one has
@@ -70,7 +71,7 @@ class Jobs:
         for job in files.read():
             storage.restore(job)
             if job.state in (KEPT, GONE):
-                self.kept.restore(job)
+                self.kept.jobs.append(job)
             else:
                 self._jobs[job.number] = job
         buffers.is_used = self._uses
@@ -159,7 +160,7 @@ class Jobs:
     @property
     def may_be_over(self) -> bool:
         """Whether squeue should be asked."""
-        return any(map(may_be_over, self._all()))
+        return any(job.state in BEFORE_END for job in self._all())
 
     def give_up(self, queue: Queue, noted: Container[int]) -> None:
         """Tear down those that are over, as ``queue`` has them. ``noted``: the jobs
@@ -198,7 +199,7 @@ class Jobs:
             self._fail(job, FAILED_IN, error)
 
     def _copy(
-        self, job: SlurmJob, copies: list[CopyDirective], state: str, ended: Ended
+        self, job: SlurmJob, copies: list[PlacePair], state: str, ended: Ended
     ) -> None:
         """Do the ``copies`` of ``job``, which is in ``state`` meanwhile."""
         places = self._storage.resolve(job, copies)
@@ -337,8 +338,6 @@ class Jobs:
             self._unreported.add(job)
 
     def _report(self, job: SlurmJob) -> None:
-        if "BB_NODE" in job.environ:
-            self._spool.hang_bell(job.number)
         self._spool.report_job(job.number, job.fields(), job.environ)
 
 

@@ -10,7 +10,7 @@ from pegasus_bb.runtime.stager_client.dataspace import Dataspaces, as_roots, pla
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.nodes.node_staging import Nodes
 from pegasus_bb.stager.slurm.buffers import READY, Buffers
-from pegasus_bb.stager.slurm.directives import CopyDirective, is_on_node
+from pegasus_bb.stager.slurm.directives import PlacePair, is_on_node
 from pegasus_bb.stager.slurm.granted_space import Pools
 from pegasus_bb.stager.slurm.job import SlurmJob
 from pegasus_bb.stager.slurm.space_folders import Trash, left_in, make_folder
@@ -73,20 +73,18 @@ class JobStorage:
         directives = job.directives
         if directives.uses_nodes:
             found["BB_NODE"] = self._nodes.path(job)
-        names = [*(store.name for store in directives.stores), *directives.uses]
+        names = [*(name for name, _, _ in directives.stores), *directives.uses]
         for name in names:
             buffer = self._buffers.readable(name, job.uid, job.buffers)
             found[f"BB_PERSISTENT_{name}"] = buffer["path"]
         job.buffers = names
         return found
 
-    def resolve(
-        self, job: SlurmJob, copies: list[CopyDirective]
-    ) -> list[tuple[str, str]]:
+    def resolve(self, job: SlurmJob, copies: list[PlacePair]) -> list[PlacePair]:
         """Return ``copies`` as places of the service. Raises Refused."""
         return [
-            (self._resolved(job, copy.source), self._resolved(job, copy.dest))
-            for copy in copies
+            (self._resolved(job, source), self._resolved(job, dest))
+            for source, dest in copies
         ]
 
     def _resolved(self, job: SlurmJob, word: str) -> str:
@@ -119,7 +117,7 @@ class JobStorage:
     def has_results(self, job: SlurmJob) -> bool:
         """Tell whether what was to be staged out can still be there: on nodes, or in a
         buffer, which may be one that outlives the job."""
-        sources = [copy.source for copy in job.directives.stage_out]
+        sources = [source for source, _ in job.directives.stage_out]
         in_buffers = not all(map(is_on_node, sources))
         return in_buffers or bool(sources and self.nodes(job))
 

@@ -26,10 +26,6 @@ class KeptResults:
         self._files, self._storage, self._copies = files, storage, copies
         self.jobs: list[SlurmJob] = []
 
-    def restore(self, job: SlurmJob) -> None:
-        """Take over ``job``, which an earlier service kept."""
-        self.jobs.append(job)
-
     def keep(self, job: SlurmJob) -> None:
         """Keep ``job`` from now on; copies under way go on. Raises OSError."""
         former, job.state = job.state, KEPT
@@ -61,7 +57,7 @@ class KeptResults:
                 "created": job.noted_at,
                 "path": self._storage.path(job),
                 "nodes": self._storage.nodes(job),
-                "dests": [c.dest for c in job.directives.stage_out[:_SHOWN]],
+                "dests": [dest for _, dest in job.directives.stage_out[:_SHOWN]],
                 "message": job.message,
             }
             for job in self._of(uid)

@@ -110,7 +110,8 @@ class Trash:
         """Take away the name ``name``, and call ``then`` when its bytes are gone, too.
         ``size`` of them belong to no record from now on: ``left_in`` tells the next
         service. Raises OSError."""
-        gone = _free_name(pool, name, size)
+        number = f"{time.time_ns()}={size}" if size else str(time.time_ns())
+        gone = os.path.join(pool.path, f"{_GONE}{name}.{number}")
         try:
             os.rename(os.path.join(pool.path, name), gone)
         except FileNotFoundError:  # an earlier call, or service, may have renamed it
@@ -178,17 +179,6 @@ def why_left(path: str) -> str:
     except Exception as error:  # the thread serves all
         return repr(error)
     return ""
-
-
-def _free_name(pool: GranulePool, name: str, size: int) -> str:
-    number = 0
-    while True:
-        path = os.path.join(pool.path, f"{_GONE}{name}.{number}")
-        if size:
-            path += f"={size}"
-        if not os.path.lexists(path):
-            return path
-        number += 1
 
 
 def share_folder(path: str, readers: Sequence[int]) -> None:

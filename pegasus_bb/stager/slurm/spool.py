@@ -15,9 +15,8 @@ import time
 from collections.abc import Container, Iterator
 from typing import NamedTuple
 
-from pegasus_bb.core.errors import UsageError
-from pegasus_bb.core.files import await_lock
 from pegasus_bb.stager.messages import complain
+from pegasus_bb.stager.ownership import locked
 
 HOOKS = ("data_in", "pre_run", "data_out", "teardown")
 STATUS = "status"
@@ -82,22 +81,19 @@ def parse_request(token: str, text: str) -> HookRequest:
     return HookRequest(token, do, *numbers, fields, words, lines)
 
 
-def folders_of(spool: str) -> list[str]:
-    """All of them; each is SlurmUser's, with the mode 0700."""
-    return [spool, *(os.path.join(spool, name) for name in _FOLDERS)]
-
-
 class Spool:
     """``folder`` belongs to ``uid``, SlurmUser, and no other user can look into it."""
 
     def __init__(self, folder: str, uid: int) -> None:
         """Makes what is missing. Raises OSError."""
         self._folder, self._uid = folder, uid
-        for path in folders_of(folder):
+        for name in ("", *_FOLDERS):
+            path = self._path(name)
             os.makedirs(path, exist_ok=True)
             os.chmod(path, 0o700)
             self._own(path)
-        self._lock = self._locked()
+        # Of two services that read one spool each would know half of all jobs.
+        self._lock = locked(folder, "spool")
         for number in range(BELLS):
             taken, free = (self._bell(number, state) for state in ("taken", "free"))
             if not os.path.exists(taken):
@@ -112,8 +108,9 @@ class Spool:
             if token.endswith(".new"):
                 continue
             try:
-                text = _read_file(self._path("requests", token))
-                request = parse_request(token, text)
+                path = self._path("requests", token)
+                with open(path, encoding="utf-8", errors="surrogateescape") as file:
+                    request = parse_request(token, file.read())
             except OSError:
                 continue  # it stays for the next look
             except ValueError as error:
@@ -139,10 +136,6 @@ class Spool:
         if not _ring(self._bell(request.number("bell") or 0, "taken")):
             _remove(self._path("answers", request.token))  # scontrol has gone
 
-    def hang_bell(self, job: int) -> None:
-        """Make what ends the pre_run of ``job``, which waits for data on its nodes."""
-        self._fifo(self._path("jobs", f"{job}.bell"))
-
     def answer_job(self, job: int, token: str, text: str) -> None:
         """Give ``text`` to that pre_run: empty lets the job start."""
         answer = self._path("answers", token)
@@ -153,7 +146,10 @@ class Spool:
     def report_job(
         self, job: int, fields: dict[str, str], environ: dict[str, str]
     ) -> None:
-        """Write what the hooks shall know of ``job``."""
+        """Write what the hooks shall know of ``job``. Make what ends its pre_run, if
+        that waits for data on its nodes."""
+        if "BB_NODE" in environ:
+            self._fifo(self._path("jobs", f"{job}.bell"))
         lines = [f"{key}={value}" for key, value in fields.items()]
         lines += [f"env={key}={value}" for key, value in environ.items()]
         plain = (re.sub("[\n\0]", " ", line) for line in lines)
@@ -198,19 +194,6 @@ class Spool:
         os.close(self.doorbell)
         os.close(self._lock)
 
-    def _locked(self) -> int:
-        """Of two services that read one spool each would know half of all jobs. Raises
-        UsageError."""
-        lock = os.open(self._path("lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            await_lock(lock, patience=0.0)
-        except BlockingIOError:
-            raise UsageError(
-                f"{self._folder}: another staging service is at work there; end it, or "
-                "name another folder as spool"
-            ) from None
-        return lock
-
     def _silence(self) -> None:
         with contextlib.suppress(BlockingIOError):
             while os.read(self.doorbell, 4096):
@@ -245,11 +228,6 @@ class Spool:
         except OSError as error:
             error.filename = path  # a write names none
             raise
-
-
-def _read_file(path: str) -> str:
-    with open(path, encoding="utf-8", errors="surrogateescape") as file:
-        return file.read()
 
 
 def _ring(bell: str) -> bool:

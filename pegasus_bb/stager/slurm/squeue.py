@@ -20,7 +20,13 @@ from collections.abc import Container
 from typing import NamedTuple
 
 from pegasus_bb.core.process import ask
-from pegasus_bb.stager.slurm.job import BEFORE_RUN, RUNNING, STAGED_IN, SlurmJob
+from pegasus_bb.stager.slurm.job import (
+    BEFORE_END,
+    BEFORE_RUN,
+    RUNNING,
+    STAGED_IN,
+    SlurmJob,
+)
 
 _OVER = (
     "BOOT_FAIL CANCELLED COMPLETED DEADLINE FAILED NODE_FAIL OUT_OF_MEMORY PREEMPTED "
@@ -45,11 +51,6 @@ class Queue(NamedTuple):
     asked_at: float  # of the epoch
 
 
-def is_over(state: JobState | None) -> bool:
-    """Tell whether squeue says so of a job; None: it does not know it any more."""
-    return state is None or state.word in _OVER.split()
-
-
 def read_queue() -> Queue | None:
     """Ask squeue. Returns None where Slurm does not answer."""
     asked_at = time.time()
@@ -60,11 +61,6 @@ def read_queue() -> Queue | None:
         return None
     states = {int(number): JobState(*state) for number, *state in lines}
     return Queue(states, asked_at)
-
-
-def may_be_over(job: SlurmJob) -> bool:
-    """Tell whether squeue should be asked."""
-    return job.state in (*BEFORE_RUN, RUNNING)
 
 
 class Ends:
@@ -82,8 +78,8 @@ class Ends:
         if state is not None:
             self.forget(job)
             began = job.state == STAGED_IN and state.nodes
-            is_before_end = job.state in (*BEFORE_RUN, RUNNING)
-            return is_before_end and is_over(state) and not began
+            is_over = state.word in _OVER.split()
+            return job.state in BEFORE_END and is_over and not began
         if job.state == RUNNING:
             since = self._unknown.setdefault(job.number, queue.asked_at)
             return queue.asked_at - max(since, job.changed_at) > _LOST

@@ -13,12 +13,6 @@ def test_a_file_and_a_folder_of_one_name_are_a_conflict() -> None:
     assert "is a file on n1 and a folder elsewhere" in said
 
 
-def test_a_thousand_conflicts_are_a_short_message() -> None:
-    names = [str(number) for number in range(1000)]
-    found: Found = {n: {"node://out": dict.fromkeys(names, n)} for n in ("n1", "n2")}
-    assert conflicts(found, [OUT])[3:] == ["and 997 more"]
-
-
 def test_a_result_that_one_node_has_is_copied_from_there() -> None:
     found: Found = {"n1": {}, "n2": {"node://out": {"": "1"}}}
     assert divide(found, [OUT]) == {"n1": [], "n2": [OUT]}

@@ -25,7 +25,10 @@ print("{}")
 @pytest.fixture(autouse=True)
 def _stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     """All lists of ANN stop."""
-    monkeypatch.setattr(node_attendant, "_LIST", (sys.executable, "-c", PROGRAM))
+    python = [sys.executable, "-c", PROGRAM]
+    monkeypatch.setattr(
+        node_attendant, "program_of", lambda _, *words: [*python, *words]
+    )
 
 
 def test_stopped_lists_of_a_user_keep_no_other_waiting(tmp_path: Path) -> None:

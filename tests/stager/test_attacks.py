@@ -16,18 +16,6 @@ from tests.support.stager import Daemon, ends
 __all__ = ["client", "daemon", "service"]
 
 
-def test_a_link_at_the_destination_is_replaced_not_written_through(
-    daemon: Daemon, client: Client
-) -> None:
-    daemon.make("file", 10)
-    (daemon.folder / "to").mkdir()
-    other = daemon.folder / "other"
-    other.write_text("stays")
-    (daemon.folder / "to/file").symlink_to(other)
-    assert ends(client, daemon.copy("file"))[0][0] == "done"
-    assert other.read_text() == "stays" and daemon.arrived("file")
-
-
 @pytest.mark.parametrize("side", ["source", "dest"])
 @pytest.mark.parametrize("kind", ["copy", "move"])
 def test_a_link_in_the_way_is_not_followed(

@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 
-from pegasus_bb.cli.stager_top import table
 from pegasus_bb.core.errors import SCHEDULER_UNREACHABLE, USAGE
 from pegasus_bb.runtime.stager_client.client import Client
 from tests.support.forked import pegasus_bb
@@ -139,15 +138,6 @@ def test_top_once_shows_users_and_targets(daemon: Daemon, client: Client) -> Non
     assert "paused; go on with `control resume`" in shown and "MB/s" in shown
 
 
-def test_a_target_has_a_line_with_its_rate_and_its_queue() -> None:
-    target = {"rate": 2e9, "speed": 1.5e9, "bytes": 3, "pending": 7, "running": 2}
-    found = {"users": {}, "targets": {"lustre": target}, "paused": False}
-    assert table(found).splitlines()[-2:] == [
-        "target     MB/s   rate  pending  running  bytes",
-        "lustre  1,500.0  2,000        7        2    3 B",
-    ]
-
-
 def test_what_the_service_refuses_is_no_bug_and_no_service_no_answer(
     daemon: Daemon, client: Client
 ) -> None:
@@ -157,9 +147,3 @@ def test_what_the_service_refuses_is_no_bug_and_no_service_no_answer(
     nowhere = str(daemon.folder / "nowhere")
     done = said(daemon, "--sockets", nowhere, "status")
     assert done.returncode == SCHEDULER_UNREACHABLE, done.stderr
-
-
-def test_submit_says_what_it_takes(daemon: Daemon) -> None:
-    done = said(daemon, "submit", "from/a")
-    assert done.returncode == USAGE
-    assert done.stderr == "pegasus-bb: submit takes SOURCE DEST; found 1 of them\n"

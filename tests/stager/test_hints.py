@@ -42,7 +42,9 @@ def test_every_file_of_a_tree_has_it(daemon: Daemon, client: Client) -> None:
     for name in ("tree/a", "tree/deep/b"):
         daemon.make(name, 5000)
     client.wait(client.submit([daemon.copy("tree", hint=LONG)]))
-    assert [kept(daemon, name) for name in ("tree/a", "tree/deep/b")] == [LONG, LONG]
+    names = ("tree/a", "tree/deep/b")
+    assert [kept(daemon, name) for name in names] == [LONG, LONG]
+    assert all(map(daemon.arrived, names))
 
 
 def test_a_client_can_ask_which_keys_a_task_may_have(client: Client) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from pathlib import Path
 from typing import Any
@@ -11,35 +12,11 @@ import pytest
 from pegasus_bb.core.units import MIB
 from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.stager_client.protocol import Refused
+from pegasus_bb.runtime.staging.items import stamp
 from tests.stager.shared import client, daemon, service
 from tests.support.stager import Daemon, ends
 
 __all__ = ["client", "daemon", "service"]
-
-
-def test_many_files_arrive_whole(daemon: Daemon, client: Client) -> None:
-    names = [f"folder/f{number}" for number in range(150)]
-    for number, name in enumerate(names):
-        daemon.make(name, number * 100)
-    assert set(ends(client, *map(daemon.copy, names))) == {("done", "")}
-    assert all(map(daemon.arrived, names))
-
-
-def test_a_tree_arrives_and_one_that_is_moved_leaves(
-    daemon: Daemon, client: Client
-) -> None:
-    for name in ("tree/a", "tree/in/b"):
-        daemon.make(name, 5000)
-    (daemon.folder / "from/tree/link").symlink_to("a")
-    assert ends(client, daemon.copy("tree")) == [("done", "")]
-    assert daemon.arrived("tree/in/b")
-    source = f"file://{daemon.folder}/from/tree"
-    moved = {"kind": "move", "source": source, "dest": f"file://{daemon.folder}/new"}
-    assert ends(client, moved) == [("done", "")]
-    assert not (daemon.folder / "from/tree").exists()
-    assert (daemon.folder / "new/link").read_bytes() == (
-        daemon.folder / "to/tree/a"
-    ).read_bytes()
 
 
 def test_a_task_that_fails_says_why_and_costs_itself_only(
@@ -149,3 +126,28 @@ def test_a_swapped_link_leads_nowhere(
     [ended] = client.wait(tasks)
     assert ended["state"] == "failed"
     assert not (daemon.folder / "to/inner/file").exists()
+
+
+def expected(daemon: Daemon, name: str) -> dict[str, Any]:
+    source, dest = (daemon.folder / side / name for side in ("from", "to"))
+    digest = hashlib.sha256(dest.read_bytes()).hexdigest()
+    return {
+        "size": dest.stat().st_size,
+        "digest": f"sha256:{digest}",
+        "stat": stamp(dest.stat()),
+        "source": stamp(source.stat()),
+    }
+
+
+@pytest.mark.parametrize("size", [5000, 20 * MIB])
+def test_the_outcome_is_what_lies_there(
+    daemon: Daemon, client: Client, size: int
+) -> None:
+    daemon.make("file", size)
+    tasks = [daemon.copy("file", digest=True), daemon.copy("file")]
+    ended, plain = (client.wait(client.submit([task]))[0] for task in tasks)
+    assert ended["outcome"]["digest"] == expected(daemon, "file")["digest"]
+    assert ended["outcome"]["size"] == size
+    assert plain["outcome"] is None
+    [again] = client.wait(client.submit([daemon.copy("file", digest=True)]))
+    assert again["outcome"] == expected(daemon, "file")

@@ -102,27 +102,6 @@ def test_what_makes_no_sense_is_refused(site: SlurmSite) -> None:
     assert site.rows_of("buffers") == []
 
 
-def test_data_is_kept_between_two_jobs(site: SlurmSite) -> None:
-    first = Job(site, "persist store data size=1MiB")
-    first.stage_in()
-    shared = Path(first.run()["BB_PERSISTENT_data"])
-    (shared / "a").write_text("of the first")
-    first.stage_out()
-    first.tear_down()
-    second = Job(
-        site,
-        "persist use data",
-        "stage_out bb://data/a lustre://a",
-        "persist delete data",
-    )
-    second.stage_in()
-    assert second.run() == {"BB_PERSISTENT_data": str(shared)}
-    second.stage_out()
-    second.tear_down()
-    assert (site.lustre / "a").read_text() == "of the first"
-    until(lambda: not shared.exists())
-
-
 def test_a_job_that_failed_deletes_nothing(site: SlurmSite) -> None:
     create(site)
     job = Job(site, "persist use data", "persist delete data")

@@ -45,20 +45,11 @@ def let_pass(site: SlurmSite) -> None:
     (site.lustre / "out").rmdir()
 
 
-def test_a_result_in_a_persistent_buffer_is_tried_again(site: SlurmSite) -> None:
+def test_its_buffer_is_not_removed_before_it_is_saved(site: SlurmSite) -> None:
     result = with_result(site, OUT)
     [row] = site.kept
     assert row["path"] == str(result.parent) and "Genomes/out" in row["message"]
     assert row["dests"] == ["lustre://out"]
-    let_pass(site)
-    until(lambda: site.kept == [])
-    assert site.saved == "a result"
-    assert result.exists()  # the buffer stays: its owner deletes it
-
-
-def test_its_buffer_is_not_removed_before_it_is_saved(site: SlurmSite) -> None:
-    result = with_result(site, OUT)
-    [row] = site.kept
     assert "ok" in site.ask("delete", "name=Genomes")
     for _ in range(2):  # a restart changes nothing
         assert site.kept == [row]

@@ -69,24 +69,6 @@ def test_a_later_job_with_the_same_lines_has_copies_of_its_own(
         assert site.saved == text
 
 
-def test_between_any_two_steps(site: SlurmSite) -> None:
-    site.file("in", "an input")
-    job = Job(site, OWN, *COPIES)
-    job.stage_in()
-    site.serve_again()
-    assert job.call("test_data_in") == (SUCCESS, "")
-    own = job.compute("a result")
-    site.serve_again()
-    assert own.is_dir() and job.known() == "running"
-    job.stage_out()
-    site.serve_again()
-    assert job.call("test_data_out") == (SUCCESS, "")
-    job.tear_down()
-    site.serve_again()
-    until(lambda: not own.exists())
-    assert site.saved == "a result"
-
-
 def test_every_note_may_come_twice(site: SlurmSite) -> None:
     site.file("in", "an input")
     job = Job(site, OWN, *COPIES)

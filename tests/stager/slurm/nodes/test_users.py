@@ -43,12 +43,6 @@ def test_all_that_is_made_is_the_users_own(site: NodeSite, n1: Node, n2: Node) -
     assert (site.lustre / f"{ANN}/out").stat().st_uid == ANN
 
 
-def test_a_job_gets_nothing_of_another_user(site: NodeSite, n1: Node) -> None:
-    site.file(f"{ANN}/in", "ann's", uid=ANN).chmod(0o600)
-    thief = NodeJob(site, f"stage_in lustre://{ANN}/in node://in", uid=BOB)
-    assert "Permission denied" in thief.fails_to_start()
-
-
 def test_a_link_out_of_the_folder_is_not_followed(
     site: NodeSite, n1: Node, n2: Node
 ) -> None:

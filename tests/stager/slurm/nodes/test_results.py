@@ -1,4 +1,4 @@
-"""What jobs left on a node is listed, whatever a user does to lists of his own."""
+"""What jobs left on nodes: listed whatever a user does, and several nodes have it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,27 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.stager.nodes import node_attendant
+from pegasus_bb.stager.nodes.contents import Found, conflicts, divide
 from pegasus_bb.stager.nodes.node_attendant import Lists
+
+OUT = ("node://out", "/lus/out")
+
+
+def test_a_file_and_a_folder_of_one_name_are_a_conflict() -> None:
+    found: Found = {"n1": {"node://out": {"": "1"}}, "n2": {"node://out": {"a": "2"}}}
+    [said] = conflicts(found, [OUT])
+    assert "is a file on n1 and a folder elsewhere" in said
+
+
+def test_a_result_that_one_node_has_is_copied_from_there() -> None:
+    found: Found = {"n1": {}, "n2": {"node://out": {"": "1"}}}
+    assert divide(found, [OUT]) == {"n1": [], "n2": [OUT]}
+
+
+def test_a_result_that_no_node_has_is_missed_once() -> None:
+    found: Found = {"n1": {}, "n2": {}}
+    assert divide(found, [OUT]) == {"n1": [OUT], "n2": []}
+
 
 ANN = 61001
 BOB = 61002

@@ -56,8 +56,8 @@ class Dispatch:
 
     def add(self, tasks: Sequence[StagerTask]) -> None:
         """Take new tasks of one request, which wait."""
+        self.queue.add_all(tasks)
         for task in tasks:
-            self.queue.add(task)
             self.targets.join(task)
 
     def hand_out(self) -> None:

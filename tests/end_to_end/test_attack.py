@@ -47,10 +47,9 @@ def in_profile(namespace: str, key: str = "", value: str = "1") -> Place:
     """The attack is the value under ``key``, or the key of ``value``."""
 
     def put(site: Site, text: str) -> None:
-        data = site.document("workflow.yml")
-        profile = {key: text} if key else {text: value}
-        data["jobs"][0]["profiles"] = {namespace: profile}
-        site.save("workflow.yml", data)
+        with site.edited("workflow.yml") as data:
+            profile = {key: text} if key else {text: value}
+            data["jobs"][0]["profiles"] = {namespace: profile}
 
     return put
 
@@ -148,10 +147,9 @@ OWN_LINES = {
 def slurm(tmp_path: Path) -> Site:
     """A site whose tier and jobs belong to Slurm."""
     site = Site(tmp_path)
-    data = site.document("sites.yml")
-    data["x-storage-tiers"]["cluster"] = [TIER]
-    data["sites"][1]["profiles"] = GLITE
-    site.save("sites.yml", data)
+    with site.edited("sites.yml") as data:
+        data["x-storage-tiers"]["cluster"] = [TIER]
+        data["sites"][1]["profiles"] = GLITE
     return site
 
 
@@ -240,24 +238,22 @@ def test_what_is_carried_through_is_unchanged_and_reaches_no_shell(site: Site) -
     program = site.root / "echo.py"
     program.write_text(ECHO.format(shebang=shebang()))
     program.chmod(0o755)
-    catalog = site.document("transformations.yml")
-    entry = {"name": "cluster", "pfn": str(program), "type": "installed"}
-    catalog["transformations"].append({"name": "echo", "sites": [entry]})
-    site.save("transformations.yml", catalog)
+    with site.edited("transformations.yml") as catalog:
+        entry = {"name": "cluster", "pfn": str(program), "type": "installed"}
+        catalog["transformations"].append({"name": "echo", "sites": [entry]})
     use = {"type": "output", "registerReplica": False, "metadata": {"size": 9000}}
     env = {f"X_{n:02d}": text for n, text in enumerate(texts)}
-    data = site.document("workflow.yml")
-    data["jobs"].append(
-        {
-            "type": "job",
-            "name": "echo",
-            "id": "F",
-            "arguments": ["out.json", *map(one_word, texts)],
-            "uses": [{**use, "lfn": lfn} for lfn in [*LFNS, "out.json"]],
-            "profiles": {"env": {**env, "LFNS": json.dumps(LFNS)}},
-        }
-    )
-    site.save("workflow.yml", data)
+    with site.edited("workflow.yml") as data:
+        data["jobs"].append(
+            {
+                "type": "job",
+                "name": "echo",
+                "id": "F",
+                "arguments": ["out.json", *map(one_word, texts)],
+                "uses": [{**use, "lfn": lfn} for lfn in [*LFNS, "out.json"]],
+                "profiles": {"env": {**env, "LFNS": json.dumps(LFNS)}},
+            }
+        )
     site.planned("bb", "--bb-mode", "persistent")
     done = site.run("bb")
     assert done.returncode == 0, done.stdout + done.stderr

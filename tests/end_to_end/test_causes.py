@@ -99,9 +99,8 @@ def right_arguments(site: Site) -> None:
 
 
 def _edit_arguments(site: Site, first: str) -> None:
-    workflow = site.document("workflow.yml")
-    workflow["jobs"][0]["arguments"][0] = first
-    site.save("workflow.yml", workflow)
+    with site.edited("workflow.yml") as workflow:
+        workflow["jobs"][0]["arguments"][0] = first
 
 
 def failed_once_and_mended(site: Site) -> None:
@@ -117,9 +116,8 @@ def second_failed_and_first_mended(site: Site) -> None:
 
 def both_installed(site: Site) -> None:
     task(site, "echo bad > $3; exit 0")
-    known = site.document("transformations.yml")
-    known["transformations"][0]["sites"][0].update(name="cluster", type="installed")
-    site.save("transformations.yml", known)
+    with site.edited("transformations.yml") as known:
+        known["transformations"][0]["sites"][0].update(name="cluster", type="installed")
 
 
 def with_a_property(site: Site) -> None:

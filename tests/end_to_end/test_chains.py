@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.report.records import read_records
-from tests.support.user_site import Site, done_well, expected, killed_when
+from tests.support.user_site import Site, expected, killed_when
 from tests.support.waiting import until
 
 CHAIN = "merge_mix_chain1_ID1"  # of D and E
@@ -25,14 +25,12 @@ def disk(site: Site) -> Path:
     """Every node has one; what D makes for E is no result."""
     folder = site.root / "nvme"
     folder.mkdir()
-    sites = site.document("sites.yml")
-    tier = {"name": "nvme", "backend": "node-local", "path": str(folder)}
-    sites["x-storage-tiers"]["cluster"] = [{**tier, "mount": "any", "temp": True}]
-    site.save("sites.yml", sites)
-    workflow = site.document("workflow.yml")
-    for use in (use for job in workflow["jobs"] for use in job["uses"]):
-        use.update(stageOut=False) if use["lfn"] == "d.dat" else None
-    site.save("workflow.yml", workflow)
+    with site.edited("sites.yml") as sites:
+        tier = {"name": "nvme", "backend": "node-local", "path": str(folder)}
+        sites["x-storage-tiers"]["cluster"] = [{**tier, "mount": "any", "temp": True}]
+    with site.edited("workflow.yml") as workflow:
+        for use in (use for job in workflow["jobs"] for use in job["uses"]):
+            use.update(stageOut=False) if use["lfn"] == "d.dat" else None
     return folder
 
 
@@ -60,8 +58,7 @@ def test_a_file_within_a_chain_never_leaves_its_node(
     task.write_text(task.read_text() + EMPTY)
     folder = planned(site, "run", "--bb-chains", "auto")
     assert (node(folder)["stay"], node(folder)["stage_out"]) == (["d.dat"], ["e.dat"])
-    assert done_well(site.run("run"))
-    assert site.content("run") == RESULT
+    site.finishes("run", RESULT)
     assert list(note(folder)["files"]) == ["e.dat"]
     (file,) = folder.glob(f"*/*/{CHAIN}.out.*")
     records = [record.data for record in read_records(file)]
@@ -69,16 +66,6 @@ def test_a_file_within_a_chain_never_leaves_its_node(
     (place,) = {one["cwd"] for one in records}
     assert place.startswith(f"{disk}/")
     assert list(disk.iterdir()) == []
-
-
-def test_without_chains_nothing_is_planned_otherwise(site: Site) -> None:
-    """The rest of a plan is the same in each run but for names and times."""
-    folder = planned(site, "run", "--cluster", "none")
-    assert sorted(p.stem for p in (folder / "bb/nodes").iterdir()) == [
-        f"mix_{name}" for name in "ABCDE"
-    ]
-    assert "stay" not in node(folder, "mix_D")
-    assert node(folder, "mix_D")["stage_out"] == ["d.dat"]
 
 
 def test_a_failed_chain_begins_anew_and_says_which_task_failed(site: Site) -> None:
@@ -89,8 +76,7 @@ def test_a_failed_chain_begins_anew_and_says_which_task_failed(site: Site) -> No
     assert "mix: the disk on my desk is full" in failed.stderr
     assert note(folder)["status"] == 1
     site.trouble.unlink()
-    assert done_well(site.run("run"))
-    assert site.content("run") == RESULT
+    site.finishes("run", RESULT)
 
 
 def test_a_chain_that_is_killed_anywhere_leaves_right_results(
@@ -99,36 +85,24 @@ def test_a_chain_that_is_killed_anywhere_leaves_right_results(
     begun = site.slow(2, "e.dat")
     planned(site, "run", "--bb-chains", "on")
     killed_when(site, "run", CHAIN, begun)
-    assert done_well(site.run("run"))
-    assert site.content("run") == RESULT
+    site.finishes("run", RESULT)
     until(lambda: list(disk.iterdir()) == [])
-
-
-def test_on_a_full_disk_a_chain_works_on_the_pfs_and_says_so(site: Site) -> None:
-    planned(site, "run", "--bb-chains", "on", "--bb-capacity", "1000PiB")
-    done = site.run("run")
-    assert done_well(done)
-    assert site.content("run") == RESULT
-    assert "ON THE PFS, BECAUSE THE TIER WAS FULL: 4 of 4 jobs" in done.stderr
 
 
 def test_labels_of_the_user_join_nothing_and_are_not_mixed_with_chains(
     site: Site,
 ) -> None:
-    workflow = site.document("workflow.yml")
-    for job in workflow["jobs"]:
-        job["profiles"] = {"pegasus": {"label": "mine"}}
-    site.save("workflow.yml", workflow)
-    programs = site.document("transformations.yml")
-    programs["transformations"][0]["profiles"] = {"pegasus": {"label": "yours"}}
-    site.save("transformations.yml", programs)
+    with site.edited("workflow.yml") as workflow:
+        for job in workflow["jobs"]:
+            job["profiles"] = {"pegasus": {"label": "mine"}}
+    with site.edited("transformations.yml") as programs:
+        programs["transformations"][0]["profiles"] = {"pegasus": {"label": "yours"}}
     folder = planned(site, "run", "--bb-chains", "on", "--cluster", "horizontal")
     names = [f"mix_{name}" for name in "ABC"]
     assert sorted(p.stem for p in (folder / "bb/nodes").iterdir()) == [CHAIN, *names]
     options = ("--bb-mode", "transient", "--bb-chains", "on", "--cluster", "label")
-    refused = site.plan("other", *options)
-    assert refused.returncode == 2
-    assert "--cluster label and --bb-chains would both say" in refused.stderr
+    said = site.refuses("other", *options)
+    assert "--cluster label and --bb-chains would both say" in said
 
 
 def test_explain_and_plan_show_what_stays_and_what_waits(site: Site) -> None:

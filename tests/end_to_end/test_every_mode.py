@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.user_site import INPUTS, JOBS, Site, done_well, expected
+from tests.support.user_site import INPUTS, JOBS, Site
 
 
 @dataclass(frozen=True)
@@ -35,16 +35,16 @@ class Way:
         """Plan ``site`` for it, as the run ``bb``."""
         (site.root / "nvme").mkdir()
         nvme = {"name": "nvme", "backend": "node-local", "path": f"{site.root}/nvme"}
-        sites = site.document("sites.yml")
-        [bb] = sites["x-storage-tiers"]["cluster"]
-        known = {
-            "bb": {**bb, "granularity": "1KiB"},  # else no reservation of E's would pay
-            "nvme": {**nvme, "mount": "any", "granularity": "1MiB"},
-        }
-        sites["x-storage-tiers"]["cluster"] = [known[t] for t in self.tiers.split()]
-        if self.private:
-            del sites["sites"][1]["profiles"]["pegasus"]["data.configuration"]
-        site.save("sites.yml", sites)
+        with site.edited("sites.yml") as sites:
+            [bb] = sites["x-storage-tiers"]["cluster"]
+            known = {
+                # Else no reservation of E's would pay.
+                "bb": {**bb, "granularity": "1KiB"},
+                "nvme": {**nvme, "mount": "any", "granularity": "1MiB"},
+            }
+            sites["x-storage-tiers"]["cluster"] = [known[t] for t in self.tiers.split()]
+            if self.private:
+                del sites["sites"][1]["profiles"]["pegasus"]["data.configuration"]
         return site.planned("bb", "--bb-mode", self.mode, "--bb-poll", "1s", *more)
 
 
@@ -67,8 +67,7 @@ def test_results_and_arguments_are_the_same_and_nothing_is_left(
     site: Site, way: Way
 ) -> None:
     submit = way.planned(site)
-    assert done_well(site.run("bb"))
-    assert site.content("bb") == expected()
+    site.finishes("bb")
     assert {p.name: p.read_bytes() for p in (site.root / "inputs").iterdir()} == INPUTS
     check_arguments(site)
     check_places(site, submit, way)
@@ -132,9 +131,7 @@ def test_a_failed_task_keeps_what_jobs_share_and_a_second_run_goes_on(
         noted = site.submit_dir("bb") / "bb/stage_out/mix_E.json"
         assert json.loads(noted.read_text())["files"] == {}
     site.trouble.unlink()
-    assert done_well(site.run("bb"))
-    assert site.content("bb") == expected()
-    assert site.reservations() == []
+    site.finishes("bb")
     log = (site.submit_dir("bb") / "jobstate.log").read_text()
     assert log.count(" mix_A SUBMIT ") == 1
 
@@ -157,7 +154,6 @@ def test_wherever_files_live_the_results_are_the_same(
 ) -> None:
     site.declare(granularity="1KiB", **tier)
     site.planned("bb", "--bb-mode", mode, "--bb-poll", "1s", "--cleanup", cleanup)
-    assert done_well(site.run("bb"))
-    assert site.content("bb") == expected()
+    site.finishes("bb")
     assert {p.name: p.read_bytes() for p in (site.root / "inputs").iterdir()} == INPUTS
     assert site.reservations() == []

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.run.engine.processes import end_left_over
-from tests.support.user_site import Site, done_well, expected, killed_when
+from tests.support.user_site import Site, killed_when
 from tests.support.waiting import until
 
 from .test_kill import PERSISTENT
@@ -57,8 +57,7 @@ def test_an_engine_that_was_killed(site: Site, node: str) -> None:
     else:
         assert site.reservations() == before
         assert "promised results are not safe" in done.stdout
-        assert site.run("bb").returncode == 0
-        assert site.content("bb") == expected()
+        site.finishes("bb")
 
 
 def test_a_submit_directory_that_was_removed(site: Site) -> None:
@@ -111,7 +110,5 @@ def test_the_reservation_of_a_killed_job(site: Site, mode: str, way: str) -> Non
         site.bb("release", own, check=True)
     assert site.reservations() == shared + ([own] if way == "run" else [])
     site.write_task()
-    assert done_well(site.run("bb"))
-    assert site.content("bb") == expected()
-    assert site.reservations() == []
+    site.finishes("bb")
     assert (folder / f"bb/stage_out/{node}.json").exists()

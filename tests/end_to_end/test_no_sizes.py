@@ -23,11 +23,10 @@ def runs(site: Site) -> list[str]:
 
 
 def without_sizes(site: Site) -> None:
-    workflow = site.document("workflow.yml")
-    for job in workflow["jobs"]:
-        for use in job["uses"]:
-            use.pop("metadata", None)
-    site.save("workflow.yml", workflow)
+    with site.edited("workflow.yml") as workflow:
+        for job in workflow["jobs"]:
+            for use in job["uses"]:
+                use.pop("metadata", None)
 
 
 def test_the_first_run_takes_a_share_and_the_next_one_its_sizes(site: Site) -> None:

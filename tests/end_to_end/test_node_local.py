@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.report.run_folder import read_run
-from tests.support.user_site import Site, done_well, expected
+from tests.support.user_site import Site, done_well
 
 
 @pytest.fixture(autouse=True)
@@ -22,9 +22,8 @@ def disk(site: Site) -> Path:
 
 
 def declare(site: Site, *tiers: dict[str, object]) -> None:
-    sites = site.document("sites.yml")
-    sites["x-storage-tiers"]["cluster"] = list(tiers)
-    site.save("sites.yml", sites)
+    with site.edited("sites.yml") as sites:
+        sites["x-storage-tiers"]["cluster"] = list(tiers)
 
 
 def planned(site: Site, run: str, *more: str) -> Path:
@@ -39,9 +38,7 @@ def test_a_full_disk_sends_its_job_to_the_pfs_and_says_so(
     site: Site, disk: Path
 ) -> None:
     folder = planned(site, "bb", "--bb-capacity", "1000PiB")
-    done = site.run("bb")
-    assert done_well(done)
-    assert site.content("bb") == expected()
+    done = site.finishes("bb")
     assert f"{disk} on " in errors_of(folder, "mix_A")
     assert "this job works on the PFS" in errors_of(folder, "mix_A")
     said = "ON THE PFS, BECAUSE THE TIER WAS FULL: 5 of 5 jobs"
@@ -106,5 +103,4 @@ def test_a_disk_that_is_not_there_fails_its_jobs_by_name(
     assert failed.returncode == 80
     assert f"{disk} (path {disk}) is no folder" in errors_of(folder, "mix_A")
     disk.mkdir()
-    assert done_well(site.run("bb"))
-    assert site.content("bb") == expected()
+    site.finishes("bb")

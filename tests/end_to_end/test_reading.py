@@ -38,9 +38,8 @@ def test_commands_that_read_change_nothing_whatever_quotas_the_plans_had(
     site: Site,
 ) -> None:
     site.declare(quota=None)
-    sites = site.document("sites.yml")
-    del sites["x-storage-tiers"]["cluster"][0]["quota"]
-    site.save("sites.yml", sites)
+    with site.edited("sites.yml") as sites:
+        del sites["x-storage-tiers"]["cluster"][0]["quota"]
     site.planned("a", *HELD)
     assert site.run("a").returncode == 0
     site.planned("d", *HELD)

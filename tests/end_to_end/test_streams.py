@@ -14,7 +14,7 @@ from pegasus_bb.runtime.staging.hints import hint_of
 from tests.stager.conftest import daemon
 from tests.support.kept_hints import keeps_hints
 from tests.support.stager import Daemon
-from tests.support.user_site import Site, done_well, expected
+from tests.support.user_site import Site
 from tests.support.waiting import until
 
 __all__ = ["daemon", "keeps_hints"]
@@ -42,9 +42,8 @@ def while_the_last_task_runs(site: Site, run: str) -> dict[str, int]:
 
 
 def wants_hints(site: Site) -> None:
-    data = site.document("transformations.yml")
-    data["transformations"][0]["profiles"] = {"pegasus": {"bb.hints": "on"}}
-    site.save("transformations.yml", data)
+    with site.edited("transformations.yml") as data:
+        data["transformations"][0]["profiles"] = {"pegasus": {"bb.hints": "on"}}
 
 
 def test_copies_of_a_staging_service_have_it_as_well(
@@ -95,5 +94,4 @@ def test_where_hints_are_unknown_the_run_goes_as_ever(
     site.declare(streams="lifetime")
     site.planned("bb", "--bb-mode", "persistent")
     monkeypatch.setattr(hints, "_SET", 9999)  # a call that no kernel knows
-    assert done_well(site.run("bb"))
-    assert site.content("bb") == expected()
+    site.finishes("bb")

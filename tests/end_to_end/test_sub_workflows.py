@@ -39,14 +39,12 @@ def nested(site: Site, *arguments: str) -> None:
     inner = [mix("X", "x.dat", "a.dat"), mix("Y", "y.dat", "x.dat", result=True)]
     document = {"pegasus": "5.0.4", "name": "inner", "jobs": inner}
     (site.root / "template.yml").write_text(yaml.dump(document))
-    replicas = site.document("replicas.yml")
-    pfn = {"site": "cluster", "pfn": str(site.root / "template.yml")}
-    replicas["replicas"].append({"lfn": "template.yml", "pfns": [pfn]})
-    site.save("replicas.yml", replicas)
-    programs = site.document("transformations.yml")
-    copy = {"name": "cluster", "pfn": str(shutil.which("cp")), "type": "installed"}
-    programs["transformations"].append({"name": "copy", "sites": [copy]})
-    site.save("transformations.yml", programs)
+    with site.edited("replicas.yml") as replicas:
+        pfn = {"site": "cluster", "pfn": str(site.root / "template.yml")}
+        replicas["replicas"].append({"lfn": "template.yml", "pfns": [pfn]})
+    with site.edited("transformations.yml") as programs:
+        copy = {"name": "cluster", "pfn": str(shutil.which("cp")), "type": "installed"}
+        programs["transformations"].append({"name": "copy", "sites": [copy]})
     write = mix("W", "inner.yml", "template.yml")
     write.update(name="copy", arguments=["template.yml", "inner.yml"])
     run = {
@@ -85,9 +83,7 @@ def test_files_go_into_the_inner_run_and_back(site: Site, mode: str, data: str) 
     site.configure(data)
     folder = site.planned("run", "--bb-mode", mode, "--bb-poll", "1s")
     assert not (folder / "sub").exists()  # planned at its turn
-    assert done_well(site.run("run"))
-    assert site.content("run") == expected()
-    assert site.reservations() == []
+    site.finishes("run", expected())
     modes = [(f / "bb/plan.json").read_text() for f in (folder, inner_run(folder))]
     assert all(f'"mode": "{mode}"' in text for text in modes)
 
@@ -101,8 +97,7 @@ def test_a_failed_inner_run_is_continued_and_not_planned_again(site: Site) -> No
     assert "the disk on my desk is full" in done.stderr
     planned = (inner_run(folder) / "bb/plan.json").read_text()
     site.trouble.unlink()
-    assert done_well(site.run("run"))
-    assert site.content("run") == expected()
+    site.finishes("run", expected())
     assert (inner_run(folder) / "bb/plan.json").read_text() == planned
     (x,) = inner_run(folder).glob("*/*/mix_X.out.*")  # it ran once
     assert x.name.endswith(".000")
@@ -113,8 +108,7 @@ def test_an_engine_that_is_killed_leaves_an_inner_run_that_goes_on(site: Site) -
     folder = site.planned("run", "--bb-mode", "persistent", "--bb-poll", "1s")
     killed_when(site, "run", NODE, site.slow(60, "y.dat"))
     site.write_task()
-    assert done_well(site.run("run"))
-    assert site.content("run") == expected()
+    site.finishes("run", expected())
     (x,) = inner_run(folder).glob("*/*/mix_X.out.*")
     assert x.name.endswith(".000")
     assert site.reservations() == []
@@ -133,8 +127,7 @@ def test_without_sizes_the_outer_run_leaves_room_for_the_inner_one(site: Site) -
     looked = ["--sites", "cluster", "--output-sites", "local", "workflow.yml"]
     assert site.bb("explain", *looked).returncode == 0
     assert site.bb("check", "--bb-mode", "persistent", *looked).returncode == 0
-    assert done_well(site.run("run"))
-    assert site.content("run") == expected()
+    site.finishes("run", expected())
 
 
 def test_a_run_that_starts_over_plans_the_inner_one_anew(site: Site) -> None:
@@ -145,15 +138,6 @@ def test_a_run_that_starts_over_plans_the_inner_one_anew(site: Site) -> None:
     assert done_well(site.bb("run", "--restart", str(folder)))
     assert site.content("run") == expected()
     assert (inner_run(folder) / "bb/plan.json").read_text() != planned
-
-
-def test_its_arguments_win_over_the_options_of_the_outer_run(site: Site) -> None:
-    nested(site, "--output-dir", str(site.root / "inner"), "--bb-mode", "off", "-vv")
-    folder = site.planned("run", "--bb-mode", "persistent", "--bb-poll", "1s")
-    assert done_well(site.run("run"))
-    assert site.content("run") == {"z.dat": expected()["z.dat"]}
-    assert (site.root / "inner" / "y.dat").read_bytes() == expected()["y.dat"]
-    assert '"mode": "off"' in (inner_run(folder) / "bb/plan.json").read_text()
 
 
 def test_without_an_output_site_its_results_still_reach_the_outer_jobs(
@@ -181,11 +165,10 @@ def test_a_result_that_stays_inside_is_missed_by_name(site: Site) -> None:
 
 def test_a_workflow_of_sub_workflows_alone_uses_no_tier_itself(site: Site) -> None:
     nested(site)
-    workflow = site.document("workflow.yml")
-    inner = workflow["jobs"][2]
-    inner["uses"] = inner["uses"][:1]
-    workflow["jobs"] = [inner]
-    site.save("workflow.yml", workflow)
+    with site.edited("workflow.yml") as workflow:
+        inner = workflow["jobs"][2]
+        inner["uses"] = inner["uses"][:1]
+        workflow["jobs"] = [inner]
     (site.root / "inputs" / "a.dat").write_bytes(mixed(INPUTS["in.txt"]))
     template = (site.root / "template.yml").read_text()
     (site.root / "inputs" / "inner.yml").write_text(template)

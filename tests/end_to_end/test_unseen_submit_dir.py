@@ -39,8 +39,7 @@ def test_jobs_bring_what_they_need_and_their_records_come_back(pool: Site) -> No
     """In private folders, too: the next tests."""
     seen = note_what_tasks_see(pool)
     pool.planned("bb", *on_nodes(pool))
-    assert done_well(pool.run("bb"))
-    assert pool.content("bb") == expected()
+    pool.finishes("bb")
     assert set(seen.read_text().split()) == {"[]"}
     assert {one["mainjob"]["status"]["raw"] for one in pool.tasks("bb").values()} == {0}
     assert pool.reservations() == []
@@ -49,8 +48,7 @@ def test_jobs_bring_what_they_need_and_their_records_come_back(pool: Site) -> No
 def test_the_tasks_of_a_cluster_travel_together(pool: Site) -> None:
     pool.configure("condorio")
     folder = clustered(pool, *on_nodes(pool))
-    assert done_well(pool.run("run"))
-    assert pool.content("run") == expected()
+    pool.finishes("run")
     for node, tasks in ((MIDDLE, ["B", "C"]), (END, ["D", "E"])):
         assert [one["derivation"] for one in records(folder, node)] == tasks
 
@@ -100,15 +98,13 @@ def test_what_needs_the_submit_directory_is_refused(
 
 def test_blahp_hands_no_files_over_but_the_tier_has_room(site: Site) -> None:
     site.declare(submit_dir="local")
-    sites = site.document("sites.yml")
-    condor = {"grid_resource": "batch slurm"}
-    profiles = {"pegasus": {"style": "glite"}, "condor": condor}
-    sites["sites"][1]["profiles"] = profiles
-    site.save("sites.yml", sites)
-    done = site.plan("bb", *PERSISTENT)
-    assert done.returncode == 2
+    with site.edited("sites.yml") as sites:
+        condor = {"grid_resource": "batch slurm"}
+        profiles = {"pegasus": {"style": "glite"}, "condor": condor}
+        sites["sites"][1]["profiles"] = profiles
+    said = site.refuses("bb", *PERSISTENT)
     on_it = site.tier_path / "submit"
-    assert f"--dir {on_it}" in done.stderr
+    assert f"--dir {on_it}" in said
     site.planned("bb", *PERSISTENT, "--dir", str(on_it))
     job = (on_it / "bb/00/00/mix_A.sub").read_text()
     assert "transfer_executable = false" in job
@@ -118,14 +114,12 @@ def test_blahp_hands_no_files_over_but_the_tier_has_room(site: Site) -> None:
 
 def test_a_folder_that_only_the_submit_host_has_takes_no_files(site: Site) -> None:
     site.configure("condorio")
-    sites = site.document("sites.yml")
-    del sites["sites"][1]["directories"]
-    site.save("sites.yml", sites)
+    with site.edited("sites.yml") as sites:
+        del sites["sites"][1]["directories"]
     site.declare(submit_dir="local", outputs="pfs")
-    done = site.plan("bb", *PERSISTENT)
-    assert done.returncode == 2
-    assert "d.dat is to live on the PFS" in done.stderr
-    assert "the key scratch of tier bb" in done.stderr
+    said = site.refuses("bb", *PERSISTENT)
+    assert "d.dat is to live on the PFS" in said
+    assert "the key scratch of tier bb" in said
     site.declare(scratch=str(site.root / "pfs"))
     site.planned("bb", *PERSISTENT)
 

@@ -8,6 +8,8 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -101,6 +103,13 @@ class Site:
     def document(self, name: str) -> Any:
         return load_yaml((self.work / name).read_text())
 
+    @contextmanager
+    def edited(self, name: str) -> Iterator[Any]:
+        """The data of a YAML file, written when the block ends."""
+        data = self.document(name)
+        yield data
+        self.save(name, data)
+
     def save(self, name: str, data: Any) -> None:
         text = yaml.dump(data, Dumper=yaml.CSafeDumper, sort_keys=False)
         (self.work / name).write_text(text)
@@ -177,6 +186,24 @@ class Site:
 
     def run(self, run: str) -> subprocess.CompletedProcess[str]:
         return self.bb("run", str(self.submit_dir(run)))
+
+    def finishes(
+        self, run: str, results: dict[str, bytes] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run it to its good end: all results are right, no reservation stands."""
+        done = self.run(run)
+        assert done_well(done)
+        assert self.content(run) == (results or expected())
+        assert self.reservations() == []
+        return done
+
+    def refuses(self, run: str, *more: str) -> str:
+        """What planning says that refuses it, and has left nothing."""
+        done = self.plan(run, *more)
+        assert done.returncode == 2, done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+        assert not self.submit_dir(run).exists()
+        return done.stderr
 
     def content(self, run: str) -> dict[str, bytes]:
         folder = self.results(run)

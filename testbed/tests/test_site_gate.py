@@ -19,7 +19,7 @@ from pegasus_bb.core.process import Finished
 from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.install import install_runtime
-from testbed.tests.slurm_site import POOL, SlurmSite, on_slurm
+from testbed.tests.slurm_site import SlurmSite, on_slurm
 
 pytestmark = [pytest.mark.site, on_slurm("22.05")]
 USER = "wfuser"
@@ -104,19 +104,6 @@ def full(slurm: SlurmSite) -> Iterator[SlurmSite]:
         slurm.give_back("other", "filler")
 
 
-def test_a_request_that_slurm_holds_fails_with_its_words(slurm: SlurmSite) -> None:
-    says = "dwsd: no space left on any server: 507"
-    slurm.inject(f"create_persistent token=gheld says={says}\n")
-    run = GatedRun(slurm, "gheld")
-    run.asked()
-    status, words = run.final()
-    slurm.inject("")
-    assert (status, says in words) == (76, True)
-    run.asked()  # mended meanwhile: the rescue run asks afresh
-    assert run.final()[0] == 0
-    assert run.program("delete").status == 0
-
-
 def test_a_name_that_another_user_takes_while_we_wait(full: SlurmSite) -> None:
     run = GatedRun(full, "gstolen")
     run.asked()
@@ -128,16 +115,6 @@ def test_a_name_that_another_user_takes_while_we_wait(full: SlurmSite) -> None:
     full.give_back("other", "gstolen")
     assert run.program("delete").status == 0
     assert full.run("root", "squeue", "-h", "--name=gstolen").out == ""
-
-
-def test_a_leftover_of_ours_in_another_size_is_not_used(slurm: SlurmSite) -> None:
-    slurm.hold(USER, "gold", 10 * MIB)
-    run = GatedRun(slurm, "gold")
-    answer = run.program("setup")
-    assert (answer.status, "was there before" in answer.out + answer.err) == (76, True)
-    status, words = run.gate()
-    assert (status, "10.0 MiB" in words) == (76, True)
-    slurm.give_back(USER, "gold")
 
 
 def test_a_controller_that_is_down_says_nothing_about_the_buffer(
@@ -153,22 +130,6 @@ def test_a_controller_that_is_down_says_nothing_about_the_buffer(
     site.start_controller(slurm.home)
     assert run.final()[0] == 0
     assert run.program("delete").status == 0
-
-
-def test_a_slurm_without_the_plugin_fails_at_once(slurm: SlurmSite) -> None:
-    run = ready_run(slurm, "gplugin")
-    conf = slurm.home.root / "etc/slurm/slurm.conf"
-    text = conf.read_text()
-    site.stop_controller(slurm.home)
-    try:
-        conf.write_text(text.replace("BurstBufferType=", "#BurstBufferType="))
-        site.must(slurm.home, ["/usr/sbin/slurmctld"])
-        slurm.until(lambda: slurm.run("root", "sinfo").status == 0)
-        status, words = run.gate()
-    finally:
-        conf.write_text(text)
-        site.forget_jobs(slurm.home, POOL)
-    assert (status, "no burst buffer" in words) == (76, True)
 
 
 def test_a_buffer_that_vanishes_in_datawarp_is_gone_for_the_gate(

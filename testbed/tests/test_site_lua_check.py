@@ -15,17 +15,13 @@ from testbed.tests.slurm_site import SlurmSite
 from testbed.tests.test_site_check import Checked, buffers_configured
 
 pytestmark = [pytest.mark.site, ON_LUA]
-OLD_SCONTROL = """#!/bin/sh
-[ "$*" = --version ] && echo slurm 23.11.4 || exec /usr/bin/scontrol "$@"
-"""
 
 
 @contextmanager
-def file_with(path: Path, text: str, mode: int = 0o644) -> Iterator[None]:
+def file_with(path: Path, text: str) -> Iterator[None]:
     """``path`` has that text, and then again what it had, if it was there."""
     before = path.read_text() if path.exists() else None
     path.write_text(text)
-    path.chmod(mode)
     try:
         yield
     finally:
@@ -43,13 +39,6 @@ def hooks_with(slurm: SlurmSite, old: str, new: str) -> Iterator[None]:
 
 
 @contextmanager
-def old_slurm(slurm: SlurmSite) -> Iterator[None]:
-    path = slurm.home.root / "usr/local/bin/scontrol"
-    with file_with(path, OLD_SCONTROL, 0o755):
-        yield
-
-
-@contextmanager
 def no_service(slurm: SlurmSite) -> Iterator[None]:
     lua.kill_service(slurm.home)
     try:
@@ -58,26 +47,13 @@ def no_service(slurm: SlurmSite) -> Iterator[None]:
         lua.start_service(slurm.home)
 
 
-@contextmanager
-def open_control(slurm: SlurmSite) -> Iterator[None]:
-    path = "/run/pegasus-bb/control"
-    slurm.run("root", "chmod", "666", path)
-    try:
-        yield
-    finally:
-        slurm.run("root", "chmod", "600", path)
-
-
 FAULTS = {
     "has no slurm_bb_data_out": lambda s: hooks_with(s, "slurm_bb_data_out(", "other("),
-    "Lua does not take": lambda s: hooks_with(s, "local SPOOL", "local local"),
     "attempt to call": lambda s: hooks_with(s, "if is_away()", "if absent()"),
-    "slurm 23.11.4 has 11 of the 13 functions": old_slurm,
     "shows no Flags=TeardownFailure": lambda s: buffers_configured(
         s, "Flags=TeardownFailure\n", ""
     ),
     "the staging service does not answer": no_service,
-    "control has mode 0666, not 0600": open_control,
 }
 
 

@@ -221,14 +221,6 @@ def test_a_job_works_in_the_place_that_its_tier_gives_it(
     assert list((runner.root / "nvme").iterdir()) == []
 
 
-def test_the_directive_of_a_private_reservation(started: Started) -> None:
-    runner = started.ways["private"].result(timeout=900)
-    (lines,) = {f.read_text() for f in runner.submit_dir("bb").glob("bb/nodes/*A.bbf")}
-    assert lines.splitlines() == [
-        "#DW jobdw capacity=1048576 access_mode=private type=scratch pool=wlm_pool"
-    ]
-
-
 def test_in_phases_the_buffer_is_never_filled(started: Started) -> None:
     started.phases.result(timeout=900)
 

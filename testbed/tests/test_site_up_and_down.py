@@ -16,7 +16,6 @@ from pegasus_bb_testbed import namespace, site, testbed
 from pegasus_bb_testbed.command import command
 from pegasus_bb_testbed.home import Home
 
-from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.process import ask
 from testbed.tests.shared_testbed import up
 from testbed.tests.slurm_site import on_slurm
@@ -79,11 +78,6 @@ def test_a_command_runs_as_its_user_and_ends_with_its_status(
     assert testbed.run(home, ["bash", "-c", shell], user) == 7
     assert said.read_text().split() == [user, str(home.work)]
     assert said.stat().st_uid == site.USERS.get(user, 0)
-
-
-def test_an_unknown_user_is_refused(home: Home) -> None:
-    with pytest.raises(UsageError, match="there are wfuser, other"):
-        testbed.run(home, ["true"], "nobody")
 
 
 def test_nothing_outside_is_reached(home: Home) -> None:

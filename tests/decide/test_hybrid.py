@@ -14,6 +14,7 @@ from pegasus_bb.core.units import MIB
 from pegasus_bb.decide.decision import Ending, PlacementDecision
 from pegasus_bb.decide.sizing import automatic_capacity
 from pegasus_bb.model.placement import PFS
+from tests.support.any_workflow import workflows
 from tests.support.user_files import User, job, said, sized, use
 
 
@@ -150,31 +151,15 @@ def test_run_times_decide_where_they_are_known(hybrid: User) -> None:
 # -- whatever the workflow
 
 
-@st.composite
-def workflows(draw: st.DrawFn) -> list[dict[str, Any]]:
-    """Jobs that read some of what earlier ones make, and inputs that some share."""
-    jobs: list[dict[str, Any]] = []
-    made: list[str] = []
-    for number in range(draw(st.integers(1, 8))):
-        names = st.sampled_from([*made, "in0", "in1", "in2"])
-        reads = draw(st.lists(names, unique=True, max_size=4))
-        files = draw(st.lists(st.integers(0, 60 * MIB), min_size=1, max_size=3))
-        writes = [f"f{number}.{n}" for n in range(len(files))]
-        uses = [use(lfn, "input") for lfn in reads]
-        for lfn, size in zip(writes, files, strict=True):
-            uses.append(makes(lfn, size, stageOut=draw(st.booleans())))
-        jobs.append(job(f"ID{number}", *uses))
-        made += writes
-    for entry in jobs:
-        for each in entry["uses"]:
-            if each["lfn"].startswith("in"):
-                each.update(sized(3 * MIB))
-    return jobs
+ANY = workflows("work", most=8, sizes=st.integers(0, 60 * MIB))
 
 
 def decision(jobs: list[dict[str, Any]], mode: str) -> PlacementDecision:
     with TemporaryDirectory() as folder:
         user = User(Path(folder), jobs=jobs, defines=[f"pegasus.bb.mode={mode}"])
+        inputs = ("in0", "in1", "in2")
+        user.replicas = {lfn: [{"site": "far", "pfn": f"/{lfn}"}] for lfn in inputs}
+        user.replica_metadata = {lfn: {"size": 3 * MIB} for lfn in inputs}
         return user.decision()
 
 
@@ -188,7 +173,7 @@ def readers_of(jobs: list[dict[str, Any]]) -> dict[str, set[str]]:
     return found
 
 
-@given(workflows())
+@given(ANY)
 def test_in_any_workflow_every_file_has_one_place_and_the_space_it_needs(
     jobs: list[dict[str, Any]],
 ) -> None:
@@ -217,7 +202,7 @@ def test_in_any_workflow_every_file_has_one_place_and_the_space_it_needs(
         assert own.need == sum(placement.files[lfn].size or 0 for lfn in made)
 
 
-@given(workflows())
+@given(ANY)
 def test_in_any_workflow_hybrid_reserves_no_more_than_persistent(
     jobs: list[dict[str, Any]],
 ) -> None:

@@ -8,11 +8,10 @@ remove is read from their job lists, as the run does it.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -22,12 +21,13 @@ from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.place_files import decide
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.workflow import Workflow
-from pegasus_bb.planner.builtin.executable import PlannedJob
+from pegasus_bb.planner.builtin.executable import BuiltInExecutable, PlannedJob
 from pegasus_bb.planner.builtin.planner import BuiltInPlanner
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.reading import read
 from pegasus_bb.planner.run_plan import plan_run
-from tests.planner.orders import any_order, workflows
+from tests.planner.orders import any_order
+from tests.support.any_workflow import workflows
 
 Data = dict[str, Any]
 SEEDS = st.integers(0, 1 << 30)
@@ -88,20 +88,40 @@ def options(folder: Path, mode: str, cleanup: str, capacity: int) -> PlanOptions
     )
 
 
-def planned(options: PlanOptions) -> tuple[PlanningInput, PlacementDecision]:
+class Planned(NamedTuple):
+    """What planning has read and decided."""
+
+    options: PlanOptions
+    given: PlanningInput
+    decision: PlacementDecision
+
+    def executable(self) -> BuiltInExecutable:
+        run = plan_run(self.options, self.given, self.decision)
+        return BuiltInPlanner(self.options).in_memory(self.given, run)
+
+
+def planned(options: PlanOptions) -> Planned:
     given = read(options)
     decision = decide(given)
     assert decision is not None
-    return given, decision
+    return Planned(options, given, decision)
 
 
-@dataclass
 class Shared:
     """The files on the reservation that all jobs share, while a run goes on."""
 
-    placement: Placement
-    scratch: str
-    here: dict[str, int]
+    def __init__(self, placement: Placement) -> None:
+        self.placement = placement
+        self.here: dict[str, int] = {}
+
+    def run(self, executable: BuiltInExecutable, random: Random) -> None:
+        """Its nodes start and end in some order that the DAG allows."""
+        for name, starts in any_order(executable.dag, random):
+            node = executable.jobs[name]
+            if starts:
+                self.begin(node)
+            else:
+                self.end(node, executable.scratch)
 
     def begin(self, node: PlannedJob) -> None:
         """From its start on what a node brings is there."""
@@ -113,12 +133,12 @@ class Shared:
                 self._bring([entry["lfn"]])
         assert sum(self.here.values()) <= self.placement.capacity, node.name
 
-    def end(self, node: PlannedJob) -> None:
+    def end(self, node: PlannedJob, scratch: str) -> None:
         """Only when it has ended what it removes is gone."""
         for entry in node.entries or []:
             if entry["type"] == "remove":
                 url = entry["target"]["url"]
-                self.here.pop(url.removeprefix(f"file://{self.scratch}/"), None)
+                self.here.pop(url.removeprefix(f"file://{scratch}/"), None)
 
     def _bring(self, lfns: list[str]) -> None:
         files = self.placement.files
@@ -151,17 +171,14 @@ def test_no_order_of_a_run_has_more_on_the_tier_than_was_reserved(
     with TemporaryDirectory() as name:
         folder = Path(name).resolve()
         write_site(folder, jobs)
-        said = options(folder, mode, cleanup, 0)
-        read, decision = planned(said)
+        made = planned(options(folder, mode, cleanup, 0))
         if mode == "persistent" and short < 50:
-            given = max(1, decision.placement.need * short // 100)
-            read, decision = planned(options(folder, mode, cleanup, given))
-        run = plan_run(said, read, decision)
-        executable = BuiltInPlanner(said).in_memory(read, run)
-    check_job_reservations(read.workflow, decision.placement)
+            given = max(1, made.decision.placement.need * short // 100)
+            made = planned(options(folder, mode, cleanup, given))
+        executable = made.executable()
+    placement = made.decision.placement
+    check_job_reservations(made.given.workflow, placement)
     if mode == "transient":
         return  # nothing is there but in rooms
     for _ in range(4):
-        shared = Shared(decision.placement, executable.scratch, {})
-        for name, starts in any_order(executable.dag, random):
-            (shared.begin if starts else shared.end)(executable.jobs[name])
+        Shared(placement).run(executable, random)

@@ -13,9 +13,6 @@ from pegasus_bb.model.dag.roles import Role, role_of
 
 from .hands import site, submit_of, submit_text
 
-Data = dict[str, Any]
-
-
 # Which files go where
 
 
@@ -61,16 +58,6 @@ def test_a_tool_of_the_catalog_does_the_transfers_with_its_profiles(
     ]
     ours = submit_of(runner, "create_dir_demo_0_cori", tmp_path)
     assert ours.arguments[-1] == str(runner.context.bin / "transfer")
-
-
-def test_what_removes_the_run_s_folder_does_not_start_in_it(
-    runner: Any, tmp_path: Path
-) -> None:
-    """Killed halfway and tried again it would find none to start in."""
-    runner.change(cleanup="leaf")
-    runner.persistent()
-    leaf = submit_of(runner, "cleanup_demo_0_cori", tmp_path)
-    assert leaf.arguments[leaf.arguments.index("-w") + 1] == "/tmp"
 
 
 # Profiles

@@ -9,9 +9,6 @@ import pytest
 
 from .hands import site, submit_of
 
-Data = dict[str, Any]
-
-
 HOSTILE = [
     "blank here",
     "quote'single",

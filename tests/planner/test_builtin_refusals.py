@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pegasus_bb.core.errors import CatalogError, UsageError
+from tests.support.edits import REMOVE, put
 
-REMOVE = object()
 LONG = "\u00e9" * 65536
 OWN = "jobs/0/profiles"
 MISSING = (
@@ -88,17 +88,12 @@ REFUSED: list[tuple[str, Any, str]] = [
 
 def spoil(runner: Any, where: str, value: Any) -> None:
     """Put ``value`` where the user could have written it."""
-    first, *keys = where.split("/")
-    at = runner.sites["sites"][1] if first == "site" else getattr(runner, first)
-    for key in keys[:-1]:
-        at = at[int(key)] if isinstance(at, list) else at.setdefault(key, {})
-    last: Any = int(keys[-1]) if keys[-1].isdigit() else keys[-1]
-    if value is REMOVE:
-        del at[last]
-    elif last == "+":
-        at.append(value)
-    else:
-        at[last] = value
+    first, _, path = where.partition("/")
+    put(
+        runner.sites["sites"][1] if first == "site" else getattr(runner, first),
+        path,
+        value,
+    )
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from pegasus_bb.planner.builtin.executable import BuiltInExecutable
 from pegasus_bb.planner.seal.view import View, reachable
 from tests.planner.conftest import replica_catalog
-from tests.planner.orders import any_order, workflows
+from tests.planner.orders import any_order
+from tests.support.any_workflow import workflows
 
 Data = dict[str, Any]
 QUIET = settings(

@@ -15,8 +15,6 @@ from pegasus_bb.planner.builtin.submit_files import SubmitFiles
 from .conftest import new_job, replica_catalog
 from .hands import submit_of, submit_text
 
-Data = dict[str, Any]
-
 
 def five_counts(runner: Any, **profiles: Any) -> None:
     """Five jobs of one level and one program, and a job that reads their files."""

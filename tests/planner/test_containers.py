@@ -2,59 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.pegasus_site import GIVEN, UserFolder
+from tests.planner.container_user import IMAGE, ContainerUser
 from tests.support.real_pegasus import CONDOR, HOME, MARKS, STUB
-from tests.support.shebang import shebang
 
-IMAGE = "docker://library/busybox:1"
 REAL = pytest.param("pegasus", marks=MARKS)
-# Notes its arguments and runs what follows the image.
-FAKE = f"""{shebang()}
-import json, os, sys
-with open({{log!r}}, "a") as log:
-    log.write(json.dumps(sys.argv[1:]) + "\\n")
-task = sys.argv[sys.argv.index({IMAGE!r}) + 1 :]
-os.execv(task[0], task)
-"""
-
-
-class WorkflowRunner(UserFolder):
-    """The chain of ``write_site`` with a container for its program."""
-
-    def __init__(self, root: Path) -> None:
-        super().__init__(root, str(HOME.bin.parent) if HOME else "/opt/pegasus")
-        self.log = root / "calls"
-        for name in CONDOR if HOME else ():
-            self.program("programs", name, STUB)
-        self.program("programs", "apptainer", FAKE.format(log=str(self.log)))
-        path = f"{root / 'programs'}:{os.environ['PATH']}"
-        self.environment["PATH"] = path
-        with self.edited("sites.yml") as sites:
-            sites["sites"][1]["profiles"]["env"]["PATH"] = path
-        self.container = {"name": "box", "type": "singularity", "image": IMAGE}
-        self.kept: dict[str, Any] = {"container": "box"}
-
-    def contain(
-        self, planner: str = "builtin", mode: str = "persistent", do: str = "plan"
-    ) -> Any:
-        """Plan, or check, with the container in the catalog."""
-        with self.edited("transformations.yml") as data:
-            data["containers"] = [self.container]
-            data["transformations"][0]["sites"][0].update(self.kept)
-        said = ("--bb-planner", planner, "--bb-mode", mode)
-        return self.bb(do, *GIVEN, *said, "workflow.yml")
 
 
 @pytest.fixture
-def runner(tmp_path: Path) -> WorkflowRunner:
-    return WorkflowRunner(tmp_path)
+def user(tmp_path: Path) -> ContainerUser:
+    user = ContainerUser(tmp_path, str(HOME.bin.parent) if HOME else "")
+    for name in CONDOR if HOME else ():
+        user.program("programs", name, STUB)
+    return user
 
 
 @pytest.mark.parametrize(
@@ -68,13 +32,12 @@ def runner(tmp_path: Path) -> WorkflowRunner:
     ],
 )
 def test_every_task_runs_in_its_container(
-    runner: WorkflowRunner, planner: str, mode: str, kind: str
+    user: ContainerUser, planner: str, mode: str, kind: str
 ) -> None:
-    runner.kept["type"] = kind
-    done = runner.contain(planner, mode)
-    assert done.returncode == 0, done.stderr
-    assert runner.run() == "hello\n"
-    calls = [json.loads(line) for line in runner.log.read_text().splitlines()]
+    user.contain({"type": kind})
+    user.plan(mode, "--bb-planner", planner)
+    assert user.run() == "hello\n"
+    calls = [argv for argv, *_ in user.calls]
     tasks = [argv[argv.index(IMAGE) + 2 :] for argv in calls]
     assert [[Path(word).name for word in task] for task in tasks] == [
         ["in.txt", "mid.txt"],
@@ -82,7 +45,7 @@ def test_every_task_runs_in_its_container(
     ]
     for argv in calls:
         folder = argv[argv.index("--pwd") + 1]
-        assert folder.startswith(f"{runner.work}/")
+        assert folder.startswith(f"{user.work}/")
         assert f"{folder}:{folder}" in argv
 
 
@@ -102,10 +65,10 @@ def test_every_task_runs_in_its_container(
     ],
 )
 def test_what_a_container_says_is_checked(
-    runner: WorkflowRunner, key: str, value: Any, message: str
+    user: ContainerUser, key: str, value: Any, message: str
 ) -> None:
-    runner.container[key] = value
-    done = runner.contain()
+    user.contain(**{key: value})
+    done = user.try_plan("persistent", "--bb-planner", "builtin")
     assert (done.returncode == 2) == bool(message), done.stderr
     assert message in done.stderr
 
@@ -118,10 +81,9 @@ def test_what_a_container_says_is_checked(
     ],
 )
 def test_a_job_that_the_launcher_cannot_serve_is_refused(
-    runner: WorkflowRunner, profiles: dict[str, Any], words: str
+    user: ContainerUser, profiles: dict[str, Any], words: str
 ) -> None:
-    with runner.edited("workflow.yml") as data:
+    with user.edited("workflow.yml") as data:
         data["jobs"][0]["profiles"] = profiles
-    done = runner.contain()
-    assert done.returncode == 2
-    assert words in done.stderr
+    user.contain()
+    assert words in user.refused("persistent", "--bb-planner", "builtin")

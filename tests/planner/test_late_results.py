@@ -15,8 +15,9 @@ from pegasus_bb.model.drain_policies import read_rule
 from pegasus_bb.planner.drain_plan import DrainPlan
 from pegasus_bb.planner.seal.sealing import with_late_results
 from tests.planner.conftest import new_job
-from tests.planner.orders import any_order, workflows
+from tests.planner.orders import any_order
 from tests.planner.test_cleanup_order import QUIET, any_runner, with_jobs
+from tests.support.any_workflow import workflows
 
 __all__ = ["any_runner"]
 OFF = DrainPlan(read_rule("off"))

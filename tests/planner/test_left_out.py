@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pegasus_bb.cli import cli
+from tests.support.edits import REMOVE, put
 from tests.support.pegasus_site import write_site
 
 GIVEN = ("--sites", "cori", "--output-sites", "local", "--dir", "submit")
-Data = dict[str, Any]
 
 
 @pytest.fixture
@@ -25,23 +24,15 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("PEGASUS_HOME", raising=False)
-    edit("workflow.yml", lambda w: [register(use, False) for use in results(w)])
+    for job in range(2):
+        edit("workflow.yml", f"jobs/{job}/uses/1/registerReplica", False)
     return tmp_path / "work"
 
 
-def edit(file: str, change: Callable[[Data], Any]) -> None:
+def edit(file: str, path: str, value: Any) -> None:
     data = json.loads(Path(file).read_text())
-    change(data)
+    put(data, path, value)
     Path(file).write_text(json.dumps(data))
-
-
-def results(workflow: Data) -> list[Data]:
-    uses = (use for job in workflow["jobs"] for use in job["uses"])
-    return [use for use in uses if use["type"] == "output"]
-
-
-def register(use: Data, value: bool) -> None:
-    use["registerReplica"] = value
 
 
 def call(command: str, *words: str, mode: str = "persistent") -> Result:
@@ -49,103 +40,58 @@ def call(command: str, *words: str, mode: str = "persistent") -> Result:
     return CliRunner().invoke(cli, [command, *GIVEN, *said, "workflow.yml"])
 
 
-def registers() -> None:
-    edit("workflow.yml", lambda w: register(results(w)[-1], True))
+WORKFLOW = "workflow.yml"
+CHECKPOINT = {"lfn": "state", "type": "checkpoint", "stageOut": True}
+RESULT = "jobs/1/uses/1/registerReplica"
+OLD = {"lfn": "out.txt", "pfns": [{"site": "cori", "pfn": "/lus/old/out.txt"}]}
+HOOKS = {"shell": [{"_on": "start", "cmd": "/bin/date"}]}
+# A file of the user, what he changes there, and what is said of it.
+IGNORED: list[tuple[str, str, Any, str]] = [
+    (WORKFLOW, "jobs/0/uses/0/bypass", True, "the staging of inputs (in.txt)"),
+    (
+        WORKFLOW,
+        "profiles",
+        {"env": {"A": "1"}},
+        "of the whole workflow apply to no job",
+    ),
+    ("transformations.yml", "transformations/0/hooks", HOOKS, "of transformation cat1"),
+    (WORKFLOW, "jobs/0/arguments/+", "", "job ID1 loses empty arguments"),
+    (
+        WORKFLOW,
+        "jobs/0/profiles",
+        {"pegasus": {"maxwalltime": 5}, "globus": {"project": "p"}},
+        "leaves out profile pegasus maxwalltime, profile globus project",
+    ),
+    (
+        WORKFLOW,
+        "jobs/0/profiles/pegasus",
+        {"runtme": 5},
+        "profile pegasus runtme is not known to Pegasus 5: did you mean runtime?",
+    ),
+    (
+        WORKFLOW,
+        "jobs/0/profiles/pegasis",
+        {"cores": 5},
+        "profile pegasis cores is not known to Pegasus 5: did you mean pegasus?",
+    ),
+    (WORKFLOW, RESULT, True, "does not register results"),
+    ("replicas.yml", "replicas/+", OLD, "reuses none of them and runs every job"),
+    (WORKFLOW, "jobs/0/hooks", HOOKS, "does not run the shell hooks of job ID1"),
+    (WORKFLOW, "jobs/0/uses/+", CHECKPOINT, "files (state) are kept for retries"),
+]
+PROPERTIES = [
+    ("pegasus.file.cleanup.scope = deferred", "leaves out pegasus.file.cleanup.scope"),
+    (
+        "pegasus.dir.strage.mapper = Flat",
+        "conf:2: property pegasus.dir.strage.mapper is not known to "
+        "Pegasus 5: did you mean pegasus.dir.storage.mapper?",
+    ),
+    ("pegasus.mode = development", "does not know pegasus.mode"),
+]
 
 
-def has_an_earlier_result() -> None:
-    old = {"lfn": "out.txt", "pfns": [{"site": "cori", "pfn": "/lus/old/out.txt"}]}
-    edit("replicas.yml", lambda r: r["replicas"].append(old))
-
-
-def has_hooks() -> None:
-    hooks = {"shell": [{"_on": "start", "cmd": "/bin/date"}]}
-    edit("workflow.yml", lambda w: w["jobs"][0].update(hooks=hooks))
-
-
-def is_in_development() -> None:
-    Path("pegasus.properties").write_text("pegasus.mode = development\n")
-
-
-def has_a_checkpoint() -> None:
-    use = {"lfn": "state", "type": "checkpoint", "stageOut": True}
-    edit("workflow.yml", lambda w: w["jobs"][0]["uses"].append(use))
-
-
-def profiles_of_a_job(**namespaces: Data) -> Callable[[], None]:
-    def change(workflow: Data) -> None:
-        workflow["jobs"][0].setdefault("profiles", {}).update(namespaces)
-
-    return lambda: edit("workflow.yml", change)
-
-
-def property_is(line: str) -> Callable[[], None]:
-    return lambda: edit_properties(line)
-
-
-def edit_properties(line: str) -> None:
-    Path("pegasus.properties").write_text(f"# mine\n{line}\n")
-
-
-def bypasses() -> None:
-    edit("workflow.yml", lambda w: w["jobs"][0]["uses"][0].update(bypass=True))
-
-
-def has_profiles_of_its_own() -> None:
-    edit("workflow.yml", lambda w: w.update(profiles={"env": {"A": "1"}}))
-
-
-def a_program_has_hooks() -> None:
-    hooks = {"shell": [{"_on": "end", "cmd": "/bin/date"}]}
-    edit("transformations.yml", lambda t: t["transformations"][0].update(hooks=hooks))
-
-
-def loses_an_empty_argument() -> None:
-    edit("workflow.yml", lambda w: w["jobs"][0]["arguments"].append(""))
-
-
-@pytest.mark.parametrize(
-    ("prepare", "words"),
-    [
-        (bypasses, "does not bypass the staging of inputs (in.txt)"),
-        (has_profiles_of_its_own, "profiles of the whole workflow apply to no job"),
-        (a_program_has_hooks, "does not run the shell hooks of transformation cat1"),
-        (loses_an_empty_argument, "job ID1 loses empty arguments"),
-        (
-            property_is("pegasus.file.cleanup.scope = deferred"),
-            "leaves out pegasus.file.cleanup.scope",
-        ),
-        (
-            property_is("pegasus.dir.strage.mapper = Flat"),
-            "pegasus.properties:2: property pegasus.dir.strage.mapper is not known to "
-            "Pegasus 5: did you mean pegasus.dir.storage.mapper?",
-        ),
-        (
-            profiles_of_a_job(pegasus={"maxwalltime": 5}, globus={"project": "p"}),
-            "leaves out profile pegasus maxwalltime, profile globus project",
-        ),
-        (
-            profiles_of_a_job(pegasus={"runtme": 5}),
-            "profile pegasus runtme is not known to Pegasus 5: did you mean runtime?",
-        ),
-        (
-            profiles_of_a_job(pegasis={"cores": 5}),
-            "profile pegasis cores is not known to Pegasus 5: did you mean pegasus?",
-        ),
-        (registers, "does not register results"),
-        (has_an_earlier_result, "reuses none of them and runs every job"),
-        (has_hooks, "does not run the shell hooks of job ID1"),
-        (is_in_development, "does not know pegasus.mode"),
-        (has_a_checkpoint, "checkpoint files (state) are kept for retries"),
-    ],
-)
-def test_what_the_built_in_planner_ignores_is_noted(
-    work: Path, prepare: Callable[[], None], words: str
-) -> None:
-    conf = ("--conf", "pegasus.properties")
-    assert words not in call("plan", "--force").output
-    Path("pegasus.properties").touch()
-    prepare()
+def is_noted(words: str, *conf: str) -> None:
+    """By plan and by check, once each."""
     planned = call("plan", "--force", *conf)
     checked = call("check", "--force", *conf)
     assert planned.exit_code == 0, planned.output
@@ -153,12 +99,26 @@ def test_what_the_built_in_planner_ignores_is_noted(
     assert " ".join(checked.output.split()).count(words) == 1, checked.output
 
 
+@pytest.mark.parametrize(("file", "path", "value", "words"), IGNORED)
+def test_what_the_built_in_planner_ignores_is_noted(
+    work: Path, file: str, path: str, value: Any, words: str
+) -> None:
+    assert words not in call("plan", "--force").output
+    edit(file, path, value)
+    is_noted(words)
+
+
+@pytest.mark.parametrize(("line", "words"), PROPERTIES)
+def test_a_property_that_it_ignores_is_noted(work: Path, line: str, words: str) -> None:
+    (work / "conf").write_text(f"# mine\n{line}\n")
+    is_noted(words, "--conf", "conf")
+
+
 def test_an_optional_input_that_is_nowhere_is_left_out(work: Path) -> None:
     use = {"lfn": "maybe.cfg", "type": "input"}
-    edit("workflow.yml", lambda w: w["jobs"][0]["uses"].append(use))
+    edit(WORKFLOW, "jobs/0/uses/+", use)
     assert "has no replica" in str(call("plan").exception)
-    use["optional"] = True  # type: ignore[assignment]
-    edit("workflow.yml", lambda w: w["jobs"][0]["uses"].__setitem__(-1, use))
+    edit(WORKFLOW, "jobs/0/uses/2/optional", True)
     for mode in ("off", "persistent", "transient"):
         planned = call("plan", "--relative-submit-dir", mode, mode=mode)
         assert planned.exit_code == 0, planned.output
@@ -166,20 +126,16 @@ def test_an_optional_input_that_is_nowhere_is_left_out(work: Path) -> None:
         assert not any("maybe.cfg" in file.read_text() for file in lists)
 
 
-def fetched_from_s3(replicas: Data) -> None:
-    replicas["replicas"][0]["pfns"][0]["pfn"] = "s3://me@amazon/bucket/in.txt"
+INPUT = ("replicas.yml", "replicas/0/pfns/0/pfn", "s3://me@amazon/bucket/in.txt")
 
 
 def test_what_only_pegasus_transfer_fetches_is_named_without_one(work: Path) -> None:
     """The nodes may have it."""
 
-    def from_s3(programs: Data) -> None:
-        (place,) = programs["transformations"][0]["sites"]
-        place.update(pfn="s3://me@amazon/bucket/cat1", type="stageable")
-
-    edit("replicas.yml", fetched_from_s3)
-    edit("transformations.yml", from_s3)
-    edit("sites.yml", lambda s: s["sites"][1]["profiles"].pop("env"))
+    edit(*INPUT)
+    place = {"name": "cori", "pfn": "s3://me@amazon/bucket/cat1", "type": "stageable"}
+    edit("transformations.yml", "transformations/0/sites/0", place)
+    edit("sites.yml", "sites/1/profiles/env", REMOVE)
     for command in ("plan", "check"):
         done = call(command)
         assert done.exit_code == 0, done.output
@@ -188,14 +144,14 @@ def test_what_only_pegasus_transfer_fetches_is_named_without_one(work: Path) -> 
 
 
 def test_a_site_with_a_pegasus_fetches_it(work: Path) -> None:
-    edit("replicas.yml", fetched_from_s3)
+    edit(*INPUT)
     assert "only pegasus-transfer" not in call("plan").output
 
 
 def test_a_checkpoint_that_is_never_written_does_not_keep_the_buffer(
     work: Path,
 ) -> None:
-    has_a_checkpoint()
+    edit(WORKFLOW, "jobs/0/uses/+", CHECKPOINT)
     assert call("plan", "--relative-submit-dir", "r").exit_code == 0
     ended = CliRunner().invoke(cli, ["run", "--engine", "local", "submit/r"])
     assert ended.exit_code == 0, ended.output

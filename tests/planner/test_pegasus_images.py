@@ -51,6 +51,5 @@ def test_the_jobs_of_a_sub_workflow_get_no_image(user: User) -> None:
     inner = {"type": "pegasusWorkflow", "file": "inner.yml", "id": "SUB", "uses": []}
     with user.edited("workflow.yml") as data:
         data["jobs"].append({**inner, "arguments": ["--output-sites", "local"]})
-    refused = user.on_tier()
-    assert refused.returncode == 2
-    assert "nothing brings them the image of its container" in refused.stderr
+    said = user.refused("persistent")
+    assert "nothing brings them the image of its container" in said

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
-import re
 from pathlib import Path
 
 import pytest
 
-from pegasus_bb.model.dag.htcondor_api import read_submit
 from pegasus_bb.model.dag.reader import read_dag
 from tests.support.real_pegasus import MARKS, WorkflowRunner
 
@@ -166,28 +163,3 @@ def test_a_chain_is_a_cluster_whose_inner_files_stay(runner: WorkflowRunner) -> 
     assert (own["stay"], own["stage_out"]) == (["mid.txt"], ["out.txt"])
     runs_to_a_good_end(runner)
     assert not list((runner.work / "pfs").rglob("mid*.txt"))
-
-
-def test_a_chain_asks_for_the_disk_of_its_node_and_for_more_at_the_next_try(
-    tmp_path: Path,
-) -> None:
-    runner = WorkflowRunner(tmp_path, "glite")
-    with runner.edited("sites.yml") as sites:
-        tier = {"name": "nvme", "backend": "node-local", "path": "/nvme"}
-        tier |= {"request": "--gres=nvme:{mb}", "largest": "100MB"}
-        sites["x-storage-tiers"]["cori"] = [tier]
-    with runner.edited("workflow.yml") as data:
-        for use in (use for job in data["jobs"] for use in job["uses"]):
-            use["metadata"] = {"size": 10**7}
-    submit = plan(runner, "transient", "--bb-chains", "auto")
-    (file,) = submit.glob("*/*/merge_chain1.sub")
-    requests = []
-    for retry in "0", "1", "5":
-        read = read_submit(file, {"My.DAGNodeRetry": retry})
-        found = re.search(
-            r"--gres=nvme:(\d+)", read.attributes["remote_cerequirements"]
-        )
-        requests.append(int(found[1]) if found else 0)
-    first = requests[0]
-    assert 30 <= first <= 1.3 * 30
-    assert requests == [first, math.ceil(first * 1.5), 100]

@@ -4,65 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.pegasus_site import GIVEN, UserFolder
-from tests.support.shebang import shebang
+from tests.planner.container_user import ContainerUser
+from tests.support.pegasus_site import GIVEN
 from tests.support.web_server import serving, whole
 
-# In the place of a container's program: notes its call and the image that it can read,
-# and runs the task.
-FAKE = f"""{shebang()}
-import json, os, sys
-argv = sys.argv[1:]
-if argv[0] == "load":
-    with open(argv[2]) as archive:
-        print("Loaded image:", archive.read())
-    sys.exit()
-at = next(n for n, word in enumerate(argv) if word in ("v1", "v2") or "/box." in word)
-path = argv[at].split(":")[-1]
-text = open(path).read() if path.startswith("/") else path
-task = argv[at + 1 :]
-if "--entrypoint" in argv:
-    task.insert(0, argv[argv.index("--entrypoint") + 1])
-with open({{log!r}}, "a") as log:
-    log.write(json.dumps([argv[at], text]) + "\\n")
-os.execv(task[0], task)
-"""
+LOCAL = {"image.site": "local"}
 
 
-class ImageUser(UserFolder):
-    """The chain of ``write_site``; its program runs in a container."""
+class ImageUser(ContainerUser):
+    """Images lie in a folder of the user."""
 
-    def __init__(self, root: Path) -> None:
-        super().__init__(root)
-        self.log = root / "calls"
-        for name in ("apptainer", "docker"):
-            self.program("programs", name, FAKE.format(log=str(self.log)))
-        path = f"{root / 'programs'}:{os.environ['PATH']}"
-        self.environment["PATH"] = path
-        with self.edited("sites.yml") as sites:
-            sites["sites"][1]["profiles"]["env"] = {"PATH": path}
-
-    def contain(self, image: object, kind: str = "singularity", **more: Any) -> None:
-        container = {"name": "box", "type": kind, "image": str(image), **more}
-        with self.edited("transformations.yml") as data:
-            data["containers"] = [container]
-            data["transformations"][0]["sites"][0]["container"] = "box"
-
-    def file(self, name: str, text: str = "v1") -> Path:
+    def file(self, name: str, text: str = "v1") -> str:
         path = self.root / "images" / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
-        return path
-
-    @property
-    def calls(self) -> list[list[str]]:
-        return [json.loads(line) for line in self.log.read_text().splitlines()]
+        return str(path)
 
     @property
     def staged(self) -> list[dict[str, Any]]:
@@ -83,14 +44,14 @@ def user(tmp_path: Path) -> ImageUser:
 def test_an_image_file_of_the_submit_host_comes_once_for_all_tasks(
     user: ImageUser, mode: str, configuration: str
 ) -> None:
-    user.contain(user.file("tool-1.2.sif"), **{"image.site": "local"})
+    user.contain(image=user.file("tool-1.2.sif"), **LOCAL)
     configured = f"-Dpegasus.data.configuration={configuration}"
     user.plan(mode, "--bb-planner", "builtin", configured)
     assert user.run() == "hello\n"
     (entry,) = user.staged
     assert "executable" not in entry
-    assert [text for _, text in user.calls] == ["v1", "v1"]
-    (path,) = {path for path, _ in user.calls}  # in no folder of a single job
+    assert [text for *_, text in user.calls] == ["v1", "v1"]
+    (path,) = {path for _, path, _ in user.calls}  # in no folder of a single job
     assert Path(path).name == "box.sif"
     assert path.startswith(str(user.work))
     assert not Path(path).exists()  # cleaned up after its last task
@@ -102,39 +63,37 @@ def test_an_image_of_a_web_server_comes_once_and_is_checked(user: ImageUser) -> 
     with serving() as server:
         server.answers = [whole(b"v2")]
         said = {"image.site": "web", "checksum": {"sha256": digest}}
-        user.contain(server.url("/images/a.sif?version=2"), **said)
+        user.contain(image=server.url("/images/a.sif?version=2"), **said)
         user.plan("persistent", "--bb-planner", "builtin")
         assert user.run() == "hello\n"
         assert len(server.seen) == 1
-    assert [text for _, text in user.calls] == ["v2", "v2"]
+    assert [text for *_, text in user.calls] == ["v2", "v2"]
     assert user.staged[0]["checksum"] == f"sha256:{digest}"
     noted = (user.submit / "bb" / "fetched.jsonl").read_text()
     assert json.loads(noted) == {"lfn": "box.sif", "size": 2}
 
 
 def test_docker_loads_an_archive_and_runs_the_image_in_it(user: ImageUser) -> None:
-    user.contain(user.file("a.tar.gz", "v2"), "docker", **{"image.site": "local"})
+    user.contain(type="docker", image=user.file("a.tar.gz", "v2"), **LOCAL)
     user.plan("persistent", "--bb-planner", "builtin")
     assert user.run() == "hello\n"
-    assert user.calls == [["v2", "v2"], ["v2", "v2"]]
+    assert [rest for _, *rest in user.calls] == [["v2", "v2"]] * 2
     assert [entry["lfn"] for entry in user.staged] == ["box.tar.gz"]
 
 
 def test_an_image_that_nodes_have_stays_where_it_is(user: ImageUser) -> None:
     image = user.file("box.sif")
-    user.contain(image, **{"image.site": "cori"})
+    user.contain(image=image, **{"image.site": "cori"})
     user.plan("persistent", "--bb-planner", "builtin")
     assert user.staged == []
     assert user.run() == "hello\n"
-    assert user.calls == [[str(image), "v1"]] * 2
+    assert [rest for _, *rest in user.calls] == [[image, "v1"]] * 2
 
 
 @pytest.mark.parametrize("kind", ["installed", "stageable"])
 def test_a_program_in_an_image_is_one_of_every_site(user: ImageUser, kind: str) -> None:
-    user.contain(user.file("box.sif"))
-    with user.edited("transformations.yml") as data:
-        (place,) = data["transformations"][0]["sites"]
-        place.update(name="insidecontainer", type=kind)
+    program = {"name": "insidecontainer", "type": kind}
+    user.contain(program, image=user.file("box.sif"))
     user.plan("persistent", "--bb-planner", "builtin")
     assert user.run() == "hello\n"
     assert len(user.calls) == 2
@@ -154,9 +113,7 @@ def test_a_program_in_an_image_is_one_of_every_site(user: ImageUser, kind: str) 
 def test_an_image_that_cannot_come_is_refused(
     user: ImageUser, command: str, image: str, said: dict[str, Any], words: str
 ) -> None:
-    user.contain(image, **said)
-    with user.edited("transformations.yml") as data:
-        data["transformations"][0]["sites"][0]["container"] = said.get("name", "box")
+    user.contain({"container": said.get("name", "box")}, image=image, **said)
     mode = ("--bb-planner", "builtin", "--bb-mode", "persistent")
     done = user.bb(command, *GIVEN, *mode, "workflow.yml")
     assert done.returncode != 0
@@ -164,9 +121,9 @@ def test_an_image_that_cannot_come_is_refused(
 
 
 def test_an_image_may_not_take_the_name_of_a_file(user: ImageUser) -> None:
-    user.contain(user.file("a.sif"), **{"image.site": "local"})
+    user.contain(image=user.file("a.sif"), **LOCAL)
     with user.edited("workflow.yml") as data:
         data["jobs"][1]["uses"].append({"lfn": "box.sif", "type": "output"})
-    done = user.try_plan("persistent", "--bb-planner", "builtin")
-    assert "the image of cat1 is staged into scratch under a name" in done.stderr
-    assert "rename the file or the container" in done.stderr
+    said = user.refused("persistent", "--bb-planner", "builtin")
+    assert "the image of cat1 is staged into scratch under a name" in said
+    assert "rename the file or the container" in said

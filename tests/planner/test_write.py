@@ -18,8 +18,6 @@ from pegasus_bb.planner.builtin.executable import PlannedJob
 from pegasus_bb.planner.builtin.submit_files import SubmitFiles
 from tests.planner.conftest import new_job
 
-Data = dict[str, Any]
-
 
 @pytest.fixture
 def here(runner: Any, tmp_path: Path) -> Any:

@@ -59,6 +59,12 @@ class UserFolder:
         assert done.returncode == 0, done.stdout + done.stderr
         return self.submit
 
+    def refused(self, mode: str, *words: str, **more: str) -> str:
+        """What planning says that refuses it, as one line."""
+        done = self.try_plan(mode, *words, **more)
+        assert done.returncode == 2, done.stdout + done.stderr
+        return " ".join(done.stderr.split())
+
     def run(self, result: str = "out.txt") -> str:
         """Run what was planned; the result."""
         done = self.bb("run", str(self.submit))

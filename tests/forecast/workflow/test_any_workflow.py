@@ -3,7 +3,8 @@ critical path allows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -17,14 +18,16 @@ from pegasus_bb.forecast.workflow.simulator import (
     Simulator,
     demands_of,
 )
-from pegasus_bb.forecast.workflow.workload import JobLoad, Workload
-from pegasus_bb.model.graph import Graph
-from pegasus_bb.model.history import Startup
+from pegasus_bb.forecast.workflow.workload import JobLoad, workload
+from pegasus_bb.model.document import Document
+from pegasus_bb.model.graph import build_graph
+from pegasus_bb.model.history import History, Startup
 from pegasus_bb.model.modes import PERSISTENT
 from pegasus_bb.model.placement import PlacedFile, Placement
 from pegasus_bb.model.speeds import Speed, Speeds
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.model.workflow import Job, Use
+from pegasus_bb.model.workflow import Use, read_workflow
+from tests.support.any_workflow import workflows
 
 SIZES = st.integers(0, 1000)  # bytes
 SECONDS = st.sampled_from([0.0, 0.25, 1.0, 3.0, 10.0])
@@ -67,81 +70,53 @@ class Drawn:
 
 
 @st.composite
-def workflows(draw: st.DrawFn) -> Drawn:
-    """Each job writes a file; it reads an input of the workflow and some of the files
-    of earlier jobs."""
-    jobs: list[Job] = []
-    sizes: dict[str, int] = {}
-    parents: dict[str, list[str]] = {}
-    for number in range(draw(st.integers(1, 7))):
-        made = [f"out{n}" for n in range(number)]
-        reads = draw(st.lists(st.sampled_from(made), unique=True)) if made else []
-        reads += draw(st.lists(st.sampled_from(["in0", "in1"]), unique=True))
-        out = f"out{number}"
-        sizes.update({lfn: draw(SIZES) for lfn in (*reads, out) if lfn not in sizes})
-        uses = [Use(lfn, "input") for lfn in reads]
-        uses.append(Use(out, "output", stage_out=draw(st.booleans())))
-        ident = f"ID{number}"
-        jobs.append(Job(ident, "work", "job", number, {}, uses))
-        parents[ident] = [f"ID{lfn[3:]}" for lfn in reads if lfn.startswith("out")]
-    graph = _graph(jobs, parents)
+def planned(draw: st.DrawFn) -> Drawn:
+    """Each file is in either place, each job computes and calls for a while."""
+    jobs = draw(workflows("work", most=7, sizes=SIZES))
+    data = {"pegasus": "5.0", "name": "any", "jobs": jobs}
+    workflow = read_workflow(Document(Path("workflow.yml"), data))
+    made = {u.lfn: u for job in workflow.jobs.values() for u in job.outputs()}
+    read = {u.lfn: u for job in workflow.jobs.values() for u in job.inputs()}
     files = {
         lfn: PlacedFile(
             lfn,
-            _role(lfn, jobs),
+            _role(made.get(lfn)),
             draw(st.sampled_from(PLACES)),
-            "copy" if lfn.startswith("in") else "write",
-            size,
+            "write" if lfn in made else "copy",
+            made[lfn].size if lfn in made else draw(SIZES),
             "drawn",
         )
-        for lfn, size in sizes.items()
+        for lfn in {**read, **made}
     }
-    loads = tuple(_load(draw, job, graph, sizes) for job in jobs)
-    startup = Startup(draw(SECONDS), draw(SECONDS), draw(SECONDS))
+    rates = draw(speeds())
+    work = workload(workflow, build_graph(workflow), files, rates, History())
+    loads = []
+    for load in work.loads:
+        demand = Demand(draw(SECONDS), draw(SECONDS))
+        loads.append(replace(load, demand=DemandRange(demand, demand)))
     found = PlannedWorkflow(
-        work=Workload(loads, graph, sizes, (), 0),
-        speeds=draw(speeds()),
+        work=replace(work, loads=tuple(loads)),
+        speeds=rates,
         files=files,
         cleanup=draw(st.sampled_from(["inplace", "leaf", "none"])),
-        startup=startup,
+        startup=Startup(draw(SECONDS), draw(SECONDS), draw(SECONDS)),
         wait=draw(SECONDS),
     )
     tier = Tier("cluster", "bb", "directory")
     return Drawn(Simulator(found), Placement(tier, files, capacity=1000))
 
 
-def _role(lfn: str, jobs: list[Job]) -> str:
-    if lfn.startswith("in"):
+def _role(made: Use | None) -> str:
+    if made is None:
         return "input"
-    use = next(u for job in jobs for u in job.outputs() if u.lfn == lfn)
-    return "output" if use.stage_out else "intermediate"
-
-
-def _graph(jobs: list[Job], parents: dict[str, list[str]]) -> Graph:
-    children: dict[str, list[str]] = {job.id: [] for job in jobs}
-    level: dict[str, int] = {}
-    for job in jobs:
-        level[job.id] = 1 + max((level[up] for up in parents[job.id]), default=0)
-        for up in parents[job.id]:
-            children[up].append(job.id)
-    producer = {use.lfn: job.id for job in jobs for use in job.outputs()}
-    return Graph(producer, {}, children, parents, [job.id for job in jobs], level)
-
-
-def _load(draw: st.DrawFn, job: Job, graph: Graph, sizes: dict[str, int]) -> JobLoad:
-    reads = tuple((use.lfn, sizes[use.lfn]) for use in job.inputs())
-    writes = tuple((use.lfn, sizes[use.lfn]) for use in job.outputs())
-    demand = Demand(draw(SECONDS), draw(SECONDS))
-    total = sum(size for _, size in reads), sum(size for _, size in writes)
-    both = DemandRange(demand, demand)
-    return JobLoad(job, graph.level[job.id], both, reads, writes, *total)
+    return "output" if made.stage_out else "intermediate"
 
 
 def executed(drawn: Drawn, mode: Mode) -> Execution:
     return drawn.simulator.execute(mode, demands_of(drawn.simulator.planned.work, 0))
 
 
-@given(workflows())
+@given(planned())
 def test_every_node_runs_once_after_its_parents(drawn: Drawn) -> None:
     for mode in drawn.modes():
         done = executed(drawn, mode)
@@ -159,7 +134,7 @@ def test_every_node_runs_once_after_its_parents(drawn: Drawn) -> None:
         assert done.makespan >= max(done.ended)
 
 
-@given(workflows())
+@given(planned())
 def test_no_more_jobs_than_slots(drawn: Drawn) -> None:
     slots = drawn.simulator.planned.speeds.slots
     for mode in drawn.modes():
@@ -170,7 +145,7 @@ def test_no_more_jobs_than_slots(drawn: Drawn) -> None:
                 assert sum(one <= since < end for one, end in others) <= slots
 
 
-@given(workflows())
+@given(planned())
 def test_no_run_is_shorter_than_its_critical_path(drawn: Drawn) -> None:
     graph = drawn.simulator.planned.work.graph
     for mode in drawn.modes():
@@ -188,7 +163,7 @@ def graph_loads(drawn: Drawn) -> tuple[JobLoad, ...]:
     return drawn.simulator.planned.work.loads
 
 
-@given(workflows())
+@given(planned())
 def test_the_parts_add_up_to_the_makespan(drawn: Drawn) -> None:
     for mode in drawn.modes():
         done = executed(drawn, mode)

@@ -92,7 +92,6 @@ def test_a_full_tier_is_refused_before_anything_is_written(work: Path) -> None:
         (("--tier", "bb", "--blocks", "1100KiB"), "--blocks: less than 1MiB, or whole"),
         (("--tier", "bb", "--processes", "4,x"), "'x' is no number of processes"),
         (("--tier", "bb", "--speeds", "s.yml"), "--site SITE go together"),
-        (("--tier", "bb", "--speeds", "s.yml", "--site", "x"), "--tier pfs=DIR"),
     ],
 )
 def test_a_mistake_is_named_and_nothing_is_measured(

@@ -10,7 +10,6 @@ from pegasus_bb.decide.decision import Chains
 from tests.support.user_files import User, job, sized, use
 
 MINUTE = 60
-Uses = dict[str, list[str]]
 
 
 def read(*lfns: str) -> list[dict[str, Any]]:

@@ -11,8 +11,6 @@ from pegasus_bb.model.document import load
 from pegasus_bb.model.drain_policies import PACED, DrainRule
 from pegasus_bb.model.tier_drain import TierDrain, read_drain
 
-MIB = 1 << 20
-
 
 def drain(folder: Path, text: str) -> TierDrain:
     file = folder / "sites.yml"

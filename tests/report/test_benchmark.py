@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.core.errors import CatalogError, UsageError
+from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.mean_and_error import Stat
 from pegasus_bb.report.benchmark import BenchCell, read_benchmark
 
@@ -60,8 +60,3 @@ def test_what_is_no_benchmark_is_refused(tmp_path: Path, data: Any, found: str) 
         read_benchmark(written(tmp_path, data))
     assert "bench.json: not a benchmark" in str(error.value)
     assert found in str(error.value)
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"none\.json: cannot be read"):
-        read_benchmark(tmp_path / "none.json")

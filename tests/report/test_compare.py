@@ -66,14 +66,3 @@ def test_runs_that_raise_no_doubt_have_no_further_note() -> None:
     assert noted(compare([counted], [counted]), "I/O wait is the kernel's own count")
     record = a_run(a_task(), submit_dir="")
     assert not noted(compare([record], [record]), "names no mode")
-
-
-def test_sides_that_were_swapped_are_pointed_out_before_all_else() -> None:
-    off = a_run(mode="off")
-    on = a_run(mode="persistent")
-    (first,) = compare([on, on], [off]).warnings
-    assert first.startswith("the sides are swapped")
-    assert not noted(compare([off], [on]), "swapped")
-    one_swapped = compare([on], [on, off])
-    assert not noted(one_swapped, "swapped")
-    assert noted(one_swapped, "PFS run 1 was given as PFS, yet ran in mode persistent")

@@ -4,37 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.page.overview import whole_run
-from pegasus_bb.report.page.reported import report_page
 from pegasus_bb.report.report_document import Comparison
-from tests.report.page.comparisons import a_benchmark, a_comparison
-
-
-@pytest.fixture
-def found() -> Comparison:
-    return a_comparison(benchmark=a_benchmark())
-
-
-def order_of(text: str, *parts: str) -> list[int]:
-    return [text.index(each) for each in parts]
-
-
-def test_first_come_a_sentence_a_figure_and_the_break_even(found: Comparison) -> None:
-    text = report_page({"": found})
-    places = order_of(
-        text,
-        "</h1>",
-        'class="chart"',
-        "<details>",
-        'class="break-even"',
-        ">Timeline</h2>",
-        ">Run time by transformation</h2>",
-        ">About these runs<",
-    )
-    assert places == sorted(places)
 
 
 def test_what_was_not_measured_is_unknown_and_not_none(found: Comparison) -> None:

@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from pegasus_bb.report.page.tier_figures import live
 from pegasus_bb.report.report_document import Comparison
-from tests.report.page.comparisons import a_comparison
-
-
-@pytest.fixture
-def found() -> Comparison:
-    return a_comparison()
 
 
 def test_both_charts_have_the_same_time_axis(found: Comparison) -> None:

@@ -15,17 +15,11 @@ from pegasus_bb.report.encoding import to_document
 from pegasus_bb.report.page.figure import FINE, format_quantity
 from pegasus_bb.report.page.reported import FIGURES, report_page
 from pegasus_bb.report.report_document import Comparison
-from tests.report.page.comparisons import a_benchmark, a_comparison
 from tests.support.page_html import Balanced, without_scripts
 
 UNIT = re.compile(
     r"\d (s|\u00b5s|min \d\d s|h \d\d min|[KMGTP]?i?B(/s)?|times|to 1|[a-z]+)$"
 )
-
-
-@pytest.fixture
-def found() -> Comparison:
-    return a_comparison(benchmark=a_benchmark())
 
 
 def numbers(found: Any) -> Iterator[float]:

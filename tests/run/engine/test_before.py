@@ -9,10 +9,7 @@ import pytest
 
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable, UsageError
 from pegasus_bb.core.files import write_json
-from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.model.reservation import Request, Reservation
-from pegasus_bb.run.engine.failure_messages import not_done
-from pegasus_bb.run.engine.node_table import NodeTable
 from pegasus_bb.run.engine.submitdir import find_submit_dir
 
 from .conftest import Folder, give_back, reserved, vanish, was_up, without_answer
@@ -73,13 +70,6 @@ def refused(folder: Folder) -> str:
 def unmount(tmp_path: Path) -> None:
     (tmp_path / "tier").rename(tmp_path / "away")
     (tmp_path / "tier").mkdir()
-
-
-def test_run_refuses_to_go_on_after_an_early_release(
-    folder: Folder, request_: Request
-) -> None:
-    give_back(folder.path, request_)
-    assert "was given back at 2023-11-1" in refused(folder)
 
 
 @pytest.mark.parametrize("with_note", [True, False])
@@ -196,21 +186,6 @@ def test_without_an_answer_restart_moves_nothing(
     with pytest.raises(SchedulerUnreachable, match=says):
         folder.run(restart=True)
     assert folder.rescues() == ["w.dag.rescue001"]
-
-
-def says(folder: Folder) -> str:
-    place = find_submit_dir(folder.path)
-    return not_done(NodeTable(read_dag(place.dag), ()), place, None, "not done")
-
-
-@pytest.mark.parametrize("answers", [True, False])
-def test_the_ledger_keeps_a_reservation_until_it_is_known_to_be_gone(
-    folder: Folder, request_: Request, answers: bool
-) -> None:
-    was_up(folder.path)
-    if not answers:
-        without_answer(folder.path, request_)
-    assert "kept:        reservation pbbbefore" in says(folder)
 
 
 def test_a_folder_above_submit_directories_is_told_of_them(tmp_path: Path) -> None:

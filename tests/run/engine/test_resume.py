@@ -87,15 +87,6 @@ def test_a_rescue_file_of_another_dag_is_refused(folder: Folder) -> None:
         folder.run()
 
 
-def test_after_the_end_there_is_nothing_to_do(folder: Folder) -> None:
-    diamond(folder)
-    folder.run()
-    before = (folder.path / "jobstate.log").read_bytes()
-    outcome = folder.run()
-    assert outcome.done_before == outcome.total == 4
-    assert (folder.path / "jobstate.log").read_bytes() == before
-
-
 @pytest.mark.parametrize("node", ["b", "d"])
 def test_the_engine_is_killed_while_a_node_runs(folder: Folder, node: str) -> None:
     diamond(folder, stops_at=node)

@@ -14,6 +14,7 @@ from pegasus_bb.run.engine.redo import CREATE_DIR, TASK
 from pegasus_bb.run.inventory.leftovers import Leftover, leftovers
 from pegasus_bb.run.inventory.listing import list_reservations
 from pegasus_bb.run.inventory.run_state import ReservationRecord
+from pegasus_bb.runtime.job_reservation.results import list_kept
 from tests.support.run_programs import Run
 
 DAG = """\
@@ -85,6 +86,28 @@ class OneRun(Run):
     def saves(self) -> None:
         """Stage-out has brought the one promised result to its place."""
         self.stage_out("out.txt", uuid=self.request.uuid)
+
+    def loses_its_results(self, backend: str, number: int) -> str:
+        """In mode transient its task has failed, for the results of Slurm's job of that
+        ``number`` did not come back; where they should be."""
+        (self.submit / "bb/request.json").unlink()
+        scratch = str(self.root / "pfs")
+        self.request = self.request._replace(backend=backend, prefix=scratch)
+        self.write("transient.json", self.request.to_json())
+        list_kept(self.bb, "work", str(number))
+        self.note("INTERNAL *** DAGMAN_STARTED 1 ***", "work SUBMIT 2.0 cori - 3")
+        self.note("work POST_SCRIPT_FAILURE 77 cori - 3")
+        self.ends(1)
+        self.name = f"job {number}"  # as it is listed
+        return f"{scratch}/.pegasus_bb_landing/work"
+
+    def begins_again(self) -> None:
+        """Its task, too."""
+        self.note("INTERNAL *** DAGMAN_STARTED 1 ***", "work SUBMIT 3.0 cori - 4")
+
+    def has_its_results(self) -> None:
+        self.note("work POST_SCRIPT_SUCCESS 0 cori - 4")
+        self.ends(0)
 
     def at_work(self) -> AbstractContextManager[None]:
         """An engine works on it while the block runs."""

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from pegasus_bb.run.inventory.leftovers import give_back
-from pegasus_bb.runtime.job_reservation.results import list_kept
 from tests.run.inventory.conftest import OneRun, Runs
 from tests.support.lua_bench import LuaBench, bench
 
@@ -20,18 +19,8 @@ WORDS = "flash://job.7/results: /lus/out: Disk quota exceeded"
 
 @pytest.fixture
 def run(runs: Runs, bench: LuaBench) -> OneRun:
-    """Mode transient; its node work has failed, for its results did not come back."""
     run = runs.run()
-    (run.submit / "bb/request.json").unlink()
-    scratch = str(run.root / "pfs")
-    run.request = run.request._replace(backend="slurm-lua", prefix=scratch)
-    run.write("transient.json", run.request.to_json())
-    keep(bench, kept(f"{scratch}/.pegasus_bb_landing/work"))
-    list_kept(run.bb, "work", str(NUMBER))
-    run.note("INTERNAL *** DAGMAN_STARTED 1 ***", "work SUBMIT 2.0 cori - 3")
-    run.note("work POST_SCRIPT_FAILURE 77 cori - 3")
-    run.ends(1)
-    run.name = f"job {NUMBER}"  # as it is listed
+    keep(bench, kept(run.loses_its_results("slurm-lua", NUMBER)))
     return run
 
 
@@ -49,13 +38,6 @@ def still_kept(bench: LuaBench) -> list[dict[str, Any]]:
     return rows
 
 
-def again(run: OneRun) -> None:
-    """The node was run again, and is done."""
-    run.note("INTERNAL *** DAGMAN_STARTED 1 ***", "work SUBMIT 3.0 cori - 4")
-    run.note("work POST_SCRIPT_SUCCESS 0 cori - 4")
-    run.ends(0)
-
-
 def test_ls_lists_kept_results_with_the_message_of_the_service(run: OneRun) -> None:
     found = run.held()
     assert (found.backend, found.size) == ("slurm-lua", 8 << 20)
@@ -68,7 +50,8 @@ def test_ls_lists_kept_results_with_the_message_of_the_service(run: OneRun) -> N
 def test_gc_drops_kept_results_once_the_node_ran_again(
     run: OneRun, bench: LuaBench
 ) -> None:
-    again(run)
+    run.begins_again()
+    run.has_its_results()
     verdict = run.verdict()
     assert verdict.goes and "was run again since" in verdict.why
     assert len(still_kept(bench)) == 1  # a look changes nothing

@@ -3,12 +3,9 @@ is nowhere else."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from pegasus_bb.run.inventory.leftovers import give_back, leftovers
-from pegasus_bb.runtime.job_reservation.results import list_kept
 from tests.run.inventory.conftest import OneRun, Runs
 from tests.support.datawarp_bench import DataWarpBench, bench
 
@@ -17,23 +14,10 @@ NUMBER = 7
 WORDS = "burst_buffer/datawarp: data_out: dwsd: no route"
 
 
-def scratch(run: OneRun) -> Path:
-    return run.root / "pfs"
-
-
 @pytest.fixture
 def run(runs: Runs, bench: DataWarpBench) -> OneRun:
-    """Mode transient; its node work has failed, for its results did not come back."""
     run = runs.run()
-    (run.submit / "bb/request.json").unlink()
-    run.request = run.request._replace(backend="datawarp", prefix=str(scratch(run)))
-    run.write("transient.json", run.request.to_json())
-    stuck(bench, f"{scratch(run)}/.pegasus_bb_landing/work")
-    list_kept(run.bb, "work", str(NUMBER))
-    run.note("INTERNAL *** DAGMAN_STARTED 1 ***", "work SUBMIT 2.0 cori - 3")
-    run.note("work POST_SCRIPT_FAILURE 77 cori - 3")
-    run.ends(1)
-    run.name = f"job {NUMBER}"  # as it is listed
+    stuck(bench, run.loses_its_results("datawarp", NUMBER))
     return run
 
 
@@ -69,10 +53,9 @@ def test_results_that_are_nowhere_else_are_kept(
 def test_gc_drops_a_stuck_space_once_the_node_ran_again(
     run: OneRun, bench: DataWarpBench
 ) -> None:
-    run.note("INTERNAL *** DAGMAN_STARTED 1 ***", "work SUBMIT 3.0 cori - 4")
+    run.begins_again()
     assert not run.verdict().goes  # how that ends is not known yet
-    run.note("work POST_SCRIPT_SUCCESS 0 cori - 4")
-    run.ends(0)
+    run.has_its_results()
     verdict = run.verdict()
     assert verdict.goes
     assert "was run again since, and its results are back" in verdict.why
@@ -82,9 +65,8 @@ def test_gc_drops_a_stuck_space_once_the_node_ran_again(
 
 
 def test_a_number_given_again_is_another_job(run: OneRun, bench: DataWarpBench) -> None:
-    stuck(bench, f"{scratch(run)}/.pegasus_bb_landing/work2")
-    run.note("work POST_SCRIPT_SUCCESS 0 cori - 4")
-    run.ends(0)
+    stuck(bench, f"{run.root}/pfs/.pegasus_bb_landing/work2")
+    run.has_its_results()
     verdict = run.verdict()
     assert (verdict.goes, "given the number once more" in verdict.why) == (False, True)
 

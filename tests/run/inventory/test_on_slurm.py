@@ -11,15 +11,14 @@ from pegasus_bb.cli.release import command as release
 from pegasus_bb.core.errors import PegasusBBError, ReservationFailed
 from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.run.inventory.leftovers import give_back, leftovers
+from pegasus_bb.run.inventory.leftovers import leftovers
 from pegasus_bb.run.inventory.listing import list_reservations
 from pegasus_bb.run.inventory.run_state import ReservationRecord
 from tests.run.inventory.conftest import OneRun, Runs
-from tests.runtime.backends.test_listing_many import RECORDED, recorded
-from tests.support.datawarp_bench import DataWarpBench, bench, play
+from tests.runtime.backends.test_listing_many import recorded
+from tests.support.datawarp_bench import DataWarpBench, bench
 
 __all__ = ["bench", "recorded"]
-DOWN = RECORDED / "show-burst.controller-down.txt"
 
 
 def on_slurm(runs: Runs, name: str) -> OneRun:
@@ -66,19 +65,6 @@ def test_recorded_rows_join_the_lines_of_the_ledger(
     assert not any(one.goes for one in leftovers())
 
 
-def test_with_the_controller_down_all_is_unknown(
-    runs: Runs, recorded: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    words = next(line for line in DOWN.read_text().splitlines() if "slurm_load" in line)
-    play("scontrol", f"echo '{words}' >&2; exit 1", recorded.parent, monkeypatch)
-    note_asked(runs, "csb", 5)
-    [found] = list_reservations()
-    assert found.state == "unknown"
-    assert "Unable to contact slurm" in found.message
-    [verdict] = leftovers()
-    assert (verdict.goes, "Unable to contact slurm" in verdict.why) == (False, True)
-
-
 @pytest.mark.parametrize("trouble", ["unread", "down", "no plugin"])
 def test_discarding_what_slurm_does_not_tell_of_has_a_way_on(
     runs: Runs, bench: DataWarpBench, trouble: str
@@ -96,18 +82,6 @@ def test_discarding_what_slurm_does_not_tell_of_has_a_way_on(
         released("pbbone", "--discard")
     assert "was given up" in released(*words)
     assert list_reservations() == []
-
-
-def test_unsaved_results_keep_the_buffer(runs: Runs, bench: DataWarpBench) -> None:
-    for name in ("pbbunsaved", "pbbsafe"):
-        safe = up(runs, name)
-        safe.note("work SUBMIT 2.0 cori - 3")
-    safe.saves()
-    for verdict in leftovers():
-        assert verdict.goes == (verdict.record.name == safe.name), verdict.why
-        if verdict.goes:
-            assert give_back(verdict).goes
-    assert [row["name"] for row in bench.read()["buffers"]] == ["pbbunsaved"]
 
 
 def test_an_older_buffer_is_of_another_run(runs: Runs, bench: DataWarpBench) -> None:

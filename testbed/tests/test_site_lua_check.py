@@ -65,18 +65,3 @@ def test_each_fault_of_a_site_is_named(submit_host: SlurmSite, home: Home) -> No
             found = runner.wrong()
         assert any(words in line for line in found), (words, found)
     assert runner.wrong() == []
-
-
-def test_hooks_are_installed_again_and_stay_while_slurmctld_needs_them(
-    submit_host: SlurmSite, home: Home
-) -> None:
-    install = ["pegasus-bb", "site", "install", "--slurm-conf", "/etc/slurm"]
-    path = home.root / lua.HOOKS
-    ours = path.read_text()
-    assert submit_host.run("root", "luac5.1", "-v").status == 0  # tries them, too
-    with hooks_with(submit_host, "local OLD = 15", "local OLD = 14"):
-        done = submit_host.run("root", *install)
-        assert (done.status, path.read_text()) == (0, ours), done.err
-    undone = submit_host.run("root", *install, "--undo")
-    assert undone.status == 2 and "slurmctld ends at its next start" in undone.err
-    assert path.read_text() == ours

@@ -49,18 +49,6 @@ def test_files_of_one_rule_are_one_line(here: User) -> None:
     assert sum(int(line.split()[0]) for line in rest[: rest.index("")]) == len(every)
 
 
-def test_the_command_prints_every_file_with_its_reason(here: User) -> None:
-    words = ["--files", "--sites", "cluster", "workflow.yml"]
-    result = CliRunner().invoke(command, words)
-    assert result.exit_code == 0, result.output
-    lines = result.output.splitlines()
-    assert lines[0].split() == ["LFN", "size", "tier", "how", "reason"]
-    assert lines[2].split()[:5] == ["mid.txt", "10", "B", "bb", "write"]
-    assert "needed on tier bb: 360 B in any order of the jobs" in result.output
-    assert "level by level with clean-ups between: 260 B\n" in result.output
-    assert "capacity: 4.0 MiB (10 % headroom, in steps of 4.0 MiB)" in result.output
-
-
 def test_the_command_speaks_json(here: User) -> None:
     result = CliRunner().invoke(command, ["--json"])
     data = json.loads(result.stdout)

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.core.errors import CatalogError
 from tests.support.user_files import User
 
 
@@ -47,8 +46,7 @@ def test_a_program_may_be_placed_by_name_but_not_as_a_link(staged: User) -> None
     staged.placement = "work: pfs\n"
     assert staged.placed("work").tier == "pfs"
     staged.placement = "work: link\n"
-    with pytest.raises(CatalogError, match="always a copy, never a link"):
-        staged.decide()
+    staged.is_refused("always a copy, never a link")
 
 
 @pytest.fixture

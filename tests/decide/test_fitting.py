@@ -88,8 +88,7 @@ def test_pinned_files_that_do_not_fit_are_an_error(long: User, tell: str) -> Non
         long.jobs[0]["uses"][0] = use("in", "input", **said("bb", 100))
     else:
         long.placement = "in: bb"
-    with pytest.raises(CatalogError, match="by rules of their own need, 100 B"):
-        long.decide()
+    long.is_refused("by rules of their own need, 100 B")
 
 
 def test_unknown_sizes_are_named(long: User) -> None:

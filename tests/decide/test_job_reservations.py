@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.units import MIB
 from pegasus_bb.decide import lint_job_reservations as job_lint
 from pegasus_bb.model.placement import JobReservation
@@ -58,8 +57,7 @@ def test_staged_programs_come_to_every_job_that_runs_them(per_job: User) -> None
 
 def test_unknown_sizes_are_asked_for_by_name(per_job: User) -> None:
     del per_job.jobs[0]["uses"][1]["metadata"]
-    with pytest.raises(CatalogError, match=r"not known for 1: mid\.txt"):
-        per_job.decide()
+    per_job.is_refused(r"not known for 1: mid\.txt")
 
 
 def test_a_given_capacity_is_each_job_s(per_job: User) -> None:
@@ -71,10 +69,9 @@ def test_a_given_capacity_is_each_job_s(per_job: User) -> None:
 def test_a_given_capacity_that_is_too_small_names_the_job(per_job: User) -> None:
     per_job.jobs = [job("big", use("b", "output", **sized("18MiB")))]
     per_job.defines.append("pegasus.bb.capacity=9MiB")
-    with pytest.raises(CatalogError, match=r"job big .* have 18.0 MiB") as caught:
-        per_job.decide()
-    assert caught.value.key == "jobs.0"
-    assert caught.value.line
+    caught = per_job.is_refused(r"job big .* have 18.0 MiB")
+    assert caught.key == "jobs.0"
+    assert caught.line
 
 
 def private_folder(user: User) -> None:
@@ -119,18 +116,16 @@ def test_what_staging_cannot_do_is_refused_in_its_place(
     per_job: User, spoil: Any, key: str, words: str
 ) -> None:
     spoil(per_job)
-    with pytest.raises(CatalogError, match=words) as caught:
-        per_job.decide()
-    assert caught.value.key == key
+    caught = per_job.is_refused(words)
+    assert caught.key == key
 
 
 def test_more_files_than_staging_can_do_in_time(
     per_job: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_lint, "MOST_FILES", 3)
-    with pytest.raises(CatalogError, match="would have 4 files staged") as caught:
-        per_job.decide()
-    assert caught.value.key == "jobs.1.uses"
+    caught = per_job.is_refused("would have 4 files staged")
+    assert caught.key == "jobs.1.uses"
 
 
 DISK = {"backend": "node-local", "path": "/nvme", "granularity": "1KiB"}
@@ -148,9 +143,8 @@ def test_a_job_that_needs_more_than_the_quota_is_named(
 ) -> None:
     on_disks.tier = {**DISK, "backend": backend, "quota": "2KiB"}
     on_disks.jobs[1]["uses"][3]["metadata"]["size"] = 2000
-    with pytest.raises(CatalogError, match=r"job ID2 .* needs 3.0 KiB") as caught:
-        on_disks.decide()
-    assert caught.value.key == "jobs.1"
+    caught = on_disks.is_refused(r"job ID2 .* needs 3.0 KiB")
+    assert caught.key == "jobs.1"
 
 
 def of_its_own(user: User, profile: dict[str, str]) -> None:
@@ -182,7 +176,6 @@ def test_a_job_of_several_nodes_would_not_see_its_files(
     on_disks: User, where: Any, profile: dict[str, str]
 ) -> None:
     where(on_disks, profile)
-    with pytest.raises(CatalogError, match="asks for several") as caught:
-        on_disks.decide()
-    assert caught.value.key in ("jobs.0", "jobs.1")
-    assert caught.value.found == "pegasus.{}: {}".format(*next(iter(profile.items())))
+    caught = on_disks.is_refused("asks for several")
+    assert caught.key in ("jobs.0", "jobs.1")
+    assert caught.found == "pegasus.{}: {}".format(*next(iter(profile.items())))

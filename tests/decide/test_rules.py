@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.core.errors import CatalogError
 from tests.support.user_files import User, said, use
 
 
@@ -98,17 +97,15 @@ def test_bb_means_the_tier_of_that_name_where_there_is_one(user: User) -> None:
     user.tier = {"name": "fast"}
     user.other_tiers = [{"name": "bb", "backend": "datawarp"}]
     user.jobs[0]["uses"][1]["metadata"]["bb.tier"] = "bb"
-    with pytest.raises(CatalogError, match="reserves tier fast of site cluster"):
-        user.decide()
+    user.is_refused("reserves tier fast of site cluster")
 
 
 def test_two_uses_that_contradict_each_other_are_refused(user: User) -> None:
     user.jobs[0]["uses"][1]["metadata"]["bb.tier"] = "bb"
     user.jobs[1]["uses"][0] = use("mid.txt", "input", **said("pfs"))
-    with pytest.raises(CatalogError, match=r"ID1 says bb.tier: bb") as error:
-        user.decide()
-    assert error.value.key == "jobs.1.uses.0.metadata.bb.tier"
-    assert error.value.line > 20
+    error = user.is_refused(r"ID1 says bb.tier: bb")
+    assert error.key == "jobs.1.uses.0.metadata.bb.tier"
+    assert error.line > 20
 
 
 def of_a_file(user: User, word: str) -> None:
@@ -132,10 +129,9 @@ def test_a_word_that_cannot_be_is_refused_with_its_line(
     user: User, say: Any, word: str, what: str
 ) -> None:
     say(user, word)
-    with pytest.raises(CatalogError, match=what) as error:
-        user.decide()
+    error = user.is_refused(what)
     text = (user.folder / "workflow.yml").read_text().splitlines()
-    assert text[error.value.line - 1].strip() == f"bb.tier: {word}"
-    assert error.value.key.endswith(".bb.tier")
-    assert error.value.found == word
-    assert error.value.would_do == "one of bb, pfs"
+    assert text[error.line - 1].strip() == f"bb.tier: {word}"
+    assert error.key.endswith(".bb.tier")
+    assert error.found == word
+    assert error.would_do == "one of bb, pfs"

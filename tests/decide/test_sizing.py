@@ -51,10 +51,9 @@ def test_what_is_nowhere_has_no_size_to_declare(user: User) -> None:
     inputs = [use(lfn, "input") for lfn in ("here.txt", "lost.txt", "gone.txt")]
     user.jobs = [job("ID1", *inputs, use("out", "output", **sized(1)))]
     user.replicas = {"here.txt": [{"site": "far", "pfn": "http://far/here.txt"}]}
-    with pytest.raises(CatalogError, match="has no replica") as error:
-        user.decide()
-    assert error.value.found == "lost.txt, gone.txt"
-    assert error.value.key == "jobs.0.uses.1.lfn"
+    error = user.is_refused("has no replica")
+    assert error.found == "lost.txt, gone.txt"
+    assert error.key == "jobs.0.uses.1.lfn"
 
 
 def test_pinned_files_above_the_capacity_are_refused_with_both_figures(
@@ -62,20 +61,17 @@ def test_pinned_files_above_the_capacity_are_refused_with_both_figures(
 ) -> None:
     user.jobs = [job("ID1", use("big", "output", **said("bb", 10 * MIB)))]
     user.tier = {"capacity": "9MiB", "granularity": "1MiB"}
-    with pytest.raises(CatalogError, match=r"9.0 MiB .* below .* 10.0 MiB") as error:
-        user.decide()
+    error = user.is_refused(r"9.0 MiB .* below .* 10.0 MiB")
     text = (user.folder / "sites.yml").read_text().splitlines()
-    assert text[error.value.line - 1].strip() == "capacity: 9MiB"
+    assert text[error.line - 1].strip() == "capacity: 9MiB"
 
 
 def test_more_than_the_quota_of_a_directory_tier_is_refused(user: User) -> None:
     user.jobs = [job("ID1", use("big", "output", **sized("10MiB")))]
     user.tier = {"backend": "directory", "path": "/tmp/bb", "quota": "8MiB"}
-    with pytest.raises(CatalogError, match=r"12.0 MiB .* quota of tier bb is 8.0 MiB"):
-        user.decide()
+    user.is_refused(r"12.0 MiB .* quota of tier bb is 8.0 MiB")
 
 
 def test_more_than_a_scheduler_can_count_is_refused(user: User) -> None:
     user.tier = {"capacity": "99999999PiB"}
-    with pytest.raises(CatalogError, match="no scheduler can count"):
-        user.decide()
+    user.is_refused("no scheduler can count")

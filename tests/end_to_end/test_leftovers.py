@@ -9,55 +9,14 @@ import pytest
 
 from pegasus_bb.run.engine.processes import end_left_over
 from tests.support.user_site import Site, killed_when
-from tests.support.waiting import until
 
 from .test_kill import PERSISTENT
-
-# The node at whose start the engine is killed -> whether gc may give back then.
-KILLED_AT = {
-    "bb_setup_BB0000001": True,  # nothing was ever on it
-    "mix_A": False,
-}
 
 
 def listed(site: Site, *options: str) -> list[dict[str, Any]]:
     done = site.bb("ls", "--json", *options, check=True)
     found: list[dict[str, Any]] = json.loads(done.stdout)
     return found
-
-
-def dead(site: Site) -> dict[str, Any]:
-    """The one reservation, once the processes of the killed engine have ended."""
-    until(lambda: [f["run"] for f in listed(site)] not in ([], ["running"]))
-    [found] = listed(site)
-    return found
-
-
-@pytest.mark.parametrize("node", KILLED_AT)
-def test_an_engine_that_was_killed(site: Site, node: str) -> None:
-    submit = site.planned("bb", *PERSISTENT)
-    killed_when(site, "bb", node)
-    found = dead(site)
-    assert (found["run"], found["submit_dir"]) == (
-        "dead: no engine works on it",
-        str(submit),
-    )
-    assert f"pegasus-bb run {submit}" in found["next"]
-    before = site.reservations()
-
-    dry = site.bb("gc", check=True)
-    assert ("WOULD GO" in dry.stdout) == KILLED_AT[node], dry.stdout
-    assert site.reservations() == before, "a dry run changes nothing"
-
-    done = site.bb("gc", "--yes", check=True)
-    assert ("GIVEN BACK" in done.stdout) == KILLED_AT[node], done.stdout
-    if KILLED_AT[node]:
-        assert (site.reservations(), listed(site)) == ([], [])
-        assert [h["ended"] for h in listed(site, "--all")] == ["released"]
-    else:
-        assert site.reservations() == before
-        assert "promised results are not safe" in done.stdout
-        site.finishes("bb")
 
 
 def test_a_submit_directory_that_was_removed(site: Site) -> None:

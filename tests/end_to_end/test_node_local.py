@@ -92,15 +92,3 @@ def capacities(folder: Path) -> dict[str, int]:
     files = (folder / "bb/nodes").glob("*.json")
     notes = (json.loads(file.read_text())["reservation"] for file in files)
     return {note["job"]: note["capacity"] for note in notes}
-
-
-def test_a_disk_that_is_not_there_fails_its_jobs_by_name(
-    site: Site, disk: Path
-) -> None:
-    folder = planned(site, "bb", "-Ddagman.retry=0")
-    disk.rmdir()
-    failed = site.run("bb")
-    assert failed.returncode == 80
-    assert f"{disk} (path {disk}) is no folder" in errors_of(folder, "mix_A")
-    disk.mkdir()
-    site.finishes("bb")

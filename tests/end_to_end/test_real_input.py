@@ -82,9 +82,3 @@ def test_the_authors_workflow_plans_once_a_tier_is_declared(authors: Path) -> No
     (sub,) = submit.glob("*/*/individuals_ID0000001.sub")
     (line,) = [x for x in sub.read_text().splitlines() if x.startswith("arguments")]
     assert "ALL.chr1.250000.vcf 1 1 25001 250000" in line
-
-
-def test_a_variable_that_is_not_set_is_named_with_its_line(authors: Path) -> None:
-    done = plan(authors)
-    assert done.returncode == 2
-    assert "sites.yml:32: the variable ${NERSC_USER} is not set" in done.stderr

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
+from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.decide.decision import Ending, PlacementDecision, PlanningInput
 from pegasus_bb.decide.place_files import place_files, with_capacity
 from pegasus_bb.model.catalogs import Catalogs, load_inputs
@@ -100,6 +102,12 @@ class User:
 
     def decide(self) -> Placement:
         return self.decision().placement
+
+    def is_refused(self, words: str) -> CatalogError:
+        """The error of deciding, in which these words are."""
+        with pytest.raises(CatalogError, match=words) as caught:
+            self.decide()
+        return caught.value
 
     def placed(self, lfn: str) -> PlacedFile:
         return self.decide().files[lfn]

@@ -95,11 +95,6 @@ class LuaSite(SlurmSite):
         done = self.run("root", "sinfo", "-h", "-o%C")  # allocated/idle/other/total
         return int(done.out.split("/")[0])
 
-    def is_at_work(self) -> bool:
-        """Whether the service has jobs that Slurm has not torn down yet."""
-        jobs = [path.name for path in self.told.iterdir() if path.name.isdigit()]
-        return any(self.known(number) != "gone" for number in jobs)
-
     @property
     def told(self) -> Path:
         """Where the service tells the hooks of jobs."""

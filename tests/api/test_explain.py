@@ -121,12 +121,3 @@ def test_a_dry_run_of_plan_says_the_same_and_writes_nothing(local: User) -> None
     assert dry.exit_code == 0, dry.output
     assert dry.stdout == explained.stdout
     assert sorted(local.folder.iterdir()) == before
-
-
-def test_a_dry_run_refuses_what_the_planner_refuses(local: User) -> None:
-    local.jobs[0]["uses"][0]["type"] = "output"
-    local.jobs[0]["stdin"] = "none.txt"
-    local.read()
-    planned, dry = (CliRunner().invoke(plan, [*w, *DRY]) for w in ([], ["--dry-run"]))
-    assert "no input of the job" in str(planned.exception)
-    assert str(dry.exception) == str(planned.exception)

@@ -360,8 +360,7 @@ def followed(site: Site, said: str, label: str) -> subprocess.CompletedProcess[s
     """Type the commands that ``said`` has under ``label``, and what a plan prints."""
     done = None
     for command in commands(said, label):
-        done = site.bb(*command)
-        assert done.returncode == 0, f"{command}: {done.stderr}"
+        done = site.bb(*command, check=True)
         if command[0] == "plan":
             (run,) = re.findall(r"^  pegasus-bb (run .*)$", done.stdout, re.MULTILINE)
             done = site.bb(*shlex.split(run))

@@ -23,11 +23,7 @@ RESULT = {"e.dat": expected()["e.dat"]}
 @pytest.fixture(autouse=True)
 def disk(site: Site) -> Path:
     """Every node has one; what D makes for E is no result."""
-    folder = site.root / "nvme"
-    folder.mkdir()
-    with site.edited("sites.yml") as sites:
-        tier = {"name": "nvme", "backend": "node-local", "path": str(folder)}
-        sites["x-storage-tiers"]["cluster"] = [{**tier, "mount": "any", "temp": True}]
+    folder = site.has_disks(mount="any", temp=True)
     with site.edited("workflow.yml") as workflow:
         for use in (use for job in workflow["jobs"] for use in job["uses"]):
             use.update(stageOut=False) if use["lfn"] == "d.dat" else None

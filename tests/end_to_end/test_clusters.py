@@ -55,5 +55,4 @@ def test_a_failed_cluster_runs_all_its_tasks_again(site: Site) -> None:
     site.trouble.unlink()
     site.finishes("run")
     assert [one["derivation"] for one in records(folder, END)] == ["D", "E"]
-    told = site.bb("report", "--bb", str(folder))
-    assert told.returncode == 0, told.stderr
+    site.bb("report", "--bb", str(folder), check=True)

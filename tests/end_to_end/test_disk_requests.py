@@ -16,15 +16,12 @@ MB = 10**6
 
 def declared(site: Site, style: str = "glite", **keys: object) -> None:
     """The site's tier, and 700 MB that the first job writes."""
+    site.has_disks(**keys)
     with site.edited("sites.yml") as sites:
-        tier = {"name": "nvme", "backend": "node-local", "path": f"{site.root}/nvme"}
-        sites["x-storage-tiers"]["cluster"] = [{**tier, **keys}]
-        for each in sites["sites"]:
-            if each["name"] == "cluster":
-                profiles = each.setdefault("profiles", {})
-                profiles.setdefault("pegasus", {})["style"] = style
-                if style == "glite":
-                    profiles["condor"] = {"grid_resource": "batch slurm"}
+        profiles = sites["sites"][1]["profiles"]
+        profiles["pegasus"]["style"] = style
+        if style == "glite":
+            profiles["condor"] = {"grid_resource": "batch slurm"}
     with site.edited("workflow.yml") as workflow:
         for use in workflow["jobs"][0]["uses"]:
             if use["type"] == "output":
@@ -81,8 +78,7 @@ def test_what_a_job_asks_for_already_stays(
 ) -> None:
     declared(site, request=request_)
     with site.edited("sites.yml") as sites:
-        cluster = next(each for each in sites["sites"] if each["name"] == "cluster")
-        cluster["profiles"]["pegasus"]["glite.arguments"] = own
+        sites["sites"][1]["profiles"]["pegasus"]["glite.arguments"] = own
     if together:
         assert f'"{together}"' in submit_file(site, "bb").replace("\\", "")
         return
@@ -138,8 +134,7 @@ def test_a_tier_that_is_memory_adds_to_the_memory_of_the_job(site: Site) -> None
 
 def test_explain_shows_what_each_job_asks_for_and_its_price(site: Site) -> None:
     declared(site, request="--gres=nvme:{gb}", price=0.02)
-    done = site.bb("explain", "--bb-mode", "transient")
-    assert done.returncode == 0, done.stderr
+    done = site.bb("explain", "--bb-mode", "transient", check=True)
     assert re.search(r"asks: --gres=nvme:1, 0\.01\d+ an hour", done.stdout)
 
 

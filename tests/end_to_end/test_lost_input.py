@@ -29,8 +29,7 @@ def test_the_maker_of_a_lost_input_runs_again_with_remake(site: Site) -> None:
             "sub/c.dat, which mix_D reads, is not on the tier any more" in done.stderr
         )
         assert f"pegasus-bb run --remake {folder}" in done.stderr
-    done = site.bb("run", "--remake", str(folder))
-    assert done.returncode == 0, done.stderr
+    done = site.bb("run", "--remake", str(folder), check=True)
     assert "inputs of failed nodes are lost; to run again: " in done.stderr
     assert site.content("bb") == expected()
     assert site.reservations() == []
@@ -46,6 +45,5 @@ def test_a_result_that_is_nowhere_any_more_is_made_again(site: Site) -> None:
     done = site.run("bb")
     assert "e.dat is neither at its destination nor on the tier; mix_E" in done.stderr
     assert f"to continue: pegasus-bb run --remake {folder}" in done.stderr
-    done = site.bb("run", "--remake", str(folder))
-    assert done.returncode == 0, done.stderr
+    done = site.bb("run", "--remake", str(folder), check=True)
     assert site.content("bb") == expected() and site.reservations() == []

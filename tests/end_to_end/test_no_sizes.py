@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.support.user_site import Site, done_well
+from tests.support.user_site import Site
 
 MIB = 1 << 20
 
@@ -35,10 +35,10 @@ def test_the_first_run_takes_a_share_and_the_next_one_its_sizes(site: Site) -> N
     assert f"capacity: 32.0 MiB = {32 * MIB} bytes" in said  # the quota is 64 MiB
     assert "50 % of what the tier has free" in said
     (first,) = runs(site)
-    assert done_well(site.bb("run", first))
+    site.bb("run", first, check=True)
     assert f"sizes are those of the last run of this workflow, {first}" in plan(site)
     request = json.loads(Path(runs(site)[-1], "bb/request.json").read_text())
     assert request["capacity"] < 4 * MIB
     again = plan(site, "--bb-history", "none", "--bb-share", "25")
     assert f"capacity: 16.0 MiB = {16 * MIB} bytes" in again
-    assert done_well(site.bb("run", runs(site)[-1]))
+    site.bb("run", runs(site)[-1], check=True)

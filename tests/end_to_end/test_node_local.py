@@ -13,17 +13,7 @@ from tests.support.user_site import Site, done_well
 
 @pytest.fixture(autouse=True)
 def disk(site: Site) -> Path:
-    """Every node of this site has one: the only node is this machine."""
-    folder = site.root / "nvme"
-    folder.mkdir()
-    tier = {"name": "nvme", "backend": "node-local", "path": str(folder)}
-    declare(site, {**tier, "mount": "any", "granularity": "1MiB"})
-    return folder
-
-
-def declare(site: Site, *tiers: dict[str, object]) -> None:
-    with site.edited("sites.yml") as sites:
-        sites["x-storage-tiers"]["cluster"] = list(tiers)
+    return site.has_disks(mount="any", granularity="1MiB")
 
 
 def planned(site: Site, run: str, *more: str) -> Path:
@@ -70,8 +60,7 @@ def started_over_with_room_all_is_well(site: Site, folder: Path) -> None:
 def test_temporary_files_of_a_run_are_room_in_the_next_plan(
     site: Site, disk: Path
 ) -> None:
-    keys = {"name": "nvme", "backend": "node-local", "path": str(disk), "temp": True}
-    declare(site, {**keys, "mount": "any", "granularity": "1MiB"})
+    site.declare(temp=True)
     task = site.root / "mix.py"
     more = """
 with open(os.environ["TMPDIR"] + "/big", "wb") as big:

@@ -81,7 +81,7 @@ def test_once_a_failed_run_has_given_its_reservation_back_only_a_restart_helps(
     assert again.returncode == 76
     assert "pegasus-bb run --restart" in again.stderr
     site.trouble.unlink()
-    assert done_well(site.bb("run", "--restart", submit))
+    site.bb("run", "--restart", submit, check=True)
     assert site.content("bb") == expected()
     assert site.reservations() == []
 
@@ -106,10 +106,10 @@ def test_a_run_that_another_version_planned_is_seen_given_back_and_not_run(
         assert "another version of pegasus-bb planned this run" in done.stderr
     runs = ("--pfs", str(folder), "--bb", str(folder))
     for words in (["ls"], ["status", str(folder)], ["report", *runs]):
-        assert done_well(site.bb(*words))
+        site.bb(*words, check=True)
     assert "KEPT" in site.bb("gc", "--yes", check=True).stdout
     assert site.bb("release", name).returncode == 79
-    assert done_well(site.bb("release", name, "--discard"))
+    site.bb("release", name, "--discard", check=True)
     assert site.reservations() == []
 
 

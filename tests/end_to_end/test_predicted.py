@@ -82,8 +82,9 @@ def test_the_report_shows_how_far_off_it_was(site: Site, learning: History) -> N
     site.planned("bb", "--bb-mode", "persistent", *learning)
     assert site.run("bb").returncode == 0
     runs = [learning[1], str(site.submit_dir("bb"))]
-    done = site.bb("report", "--pfs", runs[0], "--bb", runs[1], "--json", "r.json")
-    assert done.returncode == 0, done.stderr
+    done = site.bb(
+        "report", "--pfs", runs[0], "--bb", runs[1], "--json", "r.json", check=True
+    )
     assert "predicted makespan " in done.stdout
     assert "With 10 times the data the forecast is " in " ".join(done.stdout.split())
     document = json.loads((site.work / "r.json").read_text())
@@ -106,15 +107,13 @@ def test_a_run_on_the_pfs_counts_more_than_the_speed_that_is_declared(
     site: Site, learning: History
 ) -> None:
     speeds(site, pfs=SLOW, bb=FAST)
-    done = site.bb("explain", "--json", *learning)
-    assert done.returncode == 0, done.stderr
+    done = site.bb("explain", "--json", *learning, check=True)
     off = next(
         mode
         for mode in json.loads(done.stdout)["predicted"]["modes"]
         if mode["mode"] == "off"
     )
-    report = site.bb("report", "--pfs", learning[1], "--json", "r.json")
-    assert report.returncode == 0, report.stderr
+    site.bb("report", "--pfs", learning[1], "--json", "r.json", check=True)
     document = json.loads((site.work / "r.json").read_text())
     measured = pytest.approx(document["runs"]["pfs"][0]["makespan"])
     assert (off["low"], off["high"]) == (measured, measured)
@@ -126,8 +125,7 @@ def test_a_simulation_of_larger_files_says_what_it_assumes(
     speeds(site, pfs=FAST, bb=FAST)
     seconds = []
     for scale in ("1", "100"):
-        done = site.bb("simulate", "--scale", scale, *learning, "--json")
-        assert done.returncode == 0, done.stderr
+        done = site.bb("simulate", "--scale", scale, *learning, "--json", check=True)
         found = json.loads(done.stdout)["predicted"]
         seconds.append(found["modes"][0]["compute"])
         assert any("as their files do" in x for x in found["remarks"]) == (scale != "1")
@@ -144,8 +142,7 @@ def test_workflows_and_planned_runs_are_members_of_a_mix(
     )
     rates = {"cluster": {"slots": 2, "pfs": SLOW, "bb": FAST}}
     (site.work / "speeds.yml").write_text(json.dumps(rates))
-    done = site.bb("simulate", "--mix", "mix.yml", "--json")
-    assert done.returncode == 0, done.stderr
+    done = site.bb("simulate", "--mix", "mix.yml", "--json", check=True)
     first, second, off = json.loads(done.stdout)["members"]
     assert first["makespan"] <= second["makespan"]
     assert (off["mode"], off["reserved"], off["name"]) == ("off", 0, learning[1])
@@ -168,8 +165,7 @@ def test_slots_that_the_speeds_lack_are_those_of_the_earlier_run(
 def test_a_profile_that_runs_have_made_predicts_another_plan(
     site: Site, learning: History
 ) -> None:
-    done = site.bb("learn", learning[1], "--profile", "site.yml")
-    assert done.returncode == 0, done.stderr
+    done = site.bb("learn", learning[1], "--profile", "site.yml", check=True)
     assert "plan with --bb-speeds site.yml" in done.stdout
     other = site.bb("explain", "--bb-speeds", "site.yml")
     assert other.returncode == 2

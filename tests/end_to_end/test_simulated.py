@@ -9,8 +9,7 @@ from .test_predicted import FAST, SLOW, speeds
 
 def simulate(site: Site, *more: str) -> str:
     said = ("simulate", "--sites", "cluster", "--output-sites", "local", *more)
-    done = site.bb(*said)
-    assert done.returncode == 0, done.stderr
+    done = site.bb(*said, check=True)
     return str(done.stdout)
 
 

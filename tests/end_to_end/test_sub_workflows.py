@@ -135,7 +135,7 @@ def test_a_run_that_starts_over_plans_the_inner_one_anew(site: Site) -> None:
     folder = site.planned("run", "--bb-mode", "off")
     assert done_well(site.run("run"))
     planned = (inner_run(folder) / "bb/plan.json").read_text()
-    assert done_well(site.bb("run", "--restart", str(folder)))
+    site.bb("run", "--restart", str(folder), check=True)
     assert site.content("run") == expected()
     assert (inner_run(folder) / "bb/plan.json").read_text() != planned
 
@@ -146,7 +146,7 @@ def test_without_an_output_site_its_results_still_reach_the_outer_jobs(
     nested(site)
     words = ["--sites", "cluster", "--dir", str(site.root / "submit")]
     words += ["--relative-submit-dir", "run", "--bb-mode", "off", "workflow.yml"]
-    assert done_well(site.bb("plan", *words))
+    site.bb("plan", *words, check=True)
     assert done_well(site.run("run"))
     (z,) = (site.root / "pfs").rglob("z.dat")
     assert z.read_bytes() == expected()["z.dat"]

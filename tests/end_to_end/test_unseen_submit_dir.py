@@ -8,7 +8,7 @@ import pytest
 
 from tests.end_to_end.test_clusters import END, MIDDLE, clustered, records
 from tests.support.unseen_folder import python_of_nodes, what_is_missing
-from tests.support.user_site import Site, done_well, expected
+from tests.support.user_site import Site, expected
 
 PERSISTENT = ("--bb-mode", "persistent", "--bb-poll", "1s")
 
@@ -69,7 +69,7 @@ def test_a_failed_task_leaves_its_message_and_an_input_that_is_lost_is_found(
     assert "b.dat" in said
     assert "--remake" in said
     again = ("run", "--remake", str(pool.submit_dir("bb")))
-    assert done_well(pool.bb(*again))
+    pool.bb(*again, check=True)
     assert pool.content("bb") == expected()
 
 

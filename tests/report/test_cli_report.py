@@ -35,15 +35,3 @@ def test_a_run_is_no_repetition_of_itself(tmp_path: Path, side: str) -> None:
     result = CliRunner().invoke(report, options)
     assert isinstance(result.exception, UsageError)
     assert f"{side} {link}: the same as {side} {run}" in str(result.exception)
-
-
-@pytest.mark.parametrize("side", ["--pfs", "--bb"])
-def test_one_side_alone_is_reported(tmp_path: Path, side: str) -> None:
-    out = tmp_path / "report.json"
-    options = [side, str(RECORDED / "gated"), "--json", str(out)]
-    result = CliRunner().invoke(report, options)
-    assert result.exit_code == 0, result.output
-    assert result.output.startswith("The run on the ")
-    document = json.loads(out.read_bytes())
-    assert len(document["runs"][side.strip("-")]) == 1
-    assert document["break_even"] is None

@@ -123,15 +123,22 @@ class Site:
 
     def declare(self, **tier: Any) -> None:
         """Change the tier's declaration."""
-        sites = self.document("sites.yml")
-        sites["x-storage-tiers"]["cluster"][0].update(tier)
-        self.save("sites.yml", sites)
+        with self.edited("sites.yml") as sites:
+            sites["x-storage-tiers"]["cluster"][0].update(tier)
+
+    def has_disks(self, **keys: Any) -> Path:
+        """Every node has a disk as the only tier: the only node is this machine."""
+        folder = self.root / "nvme"
+        folder.mkdir(exist_ok=True)
+        tier = {"name": "nvme", "backend": "node-local", "path": str(folder)}
+        with self.edited("sites.yml") as sites:
+            sites["x-storage-tiers"]["cluster"] = [{**tier, **keys}]
+        return folder
 
     def configure(self, data: str) -> None:
         """Give the site another data configuration."""
-        sites = self.document("sites.yml")
-        sites["sites"][1]["profiles"]["pegasus"]["data.configuration"] = data
-        self.save("sites.yml", sites)
+        with self.edited("sites.yml") as sites:
+            sites["sites"][1]["profiles"]["pegasus"]["data.configuration"] = data
 
     def bb(
         self, *arguments: str, check: bool = False

@@ -8,11 +8,8 @@ import pytest
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import MIB
-from pegasus_bb.model.catalogs import SPEEDS
-from pegasus_bb.model.document import load
-from pegasus_bb.model.speeds import Speed, read_speeds
-from pegasus_bb.report.bench.cells import Cell, Measurement, Operations
-from pegasus_bb.report.bench.figures import check_speeds, figures, write_speeds
+from pegasus_bb.report.bench.cells import Cell, Measurement
+from pegasus_bb.report.bench.figures import check_speeds, figures
 from pegasus_bb.report.bench.measured_tier import MeasuredFolder
 from pegasus_bb.report.bench.session import TierSession
 
@@ -42,26 +39,6 @@ def test_rates_of_all_processes_and_of_one(tier: TierSession) -> None:
         "job_write": "100MiB/s",
         "latency": "200.0us",
     }
-
-
-def test_the_cost_model_reads_what_was_written(
-    tier: TierSession, tmp_path: Path
-) -> None:
-    path = tmp_path / "speeds.yml"
-    measured(tier, cell(1), 100, 100)
-    tier.operations = [Operations(1, [8000.0]), Operations(4, [30000.0])]
-    speeds = figures(tier).speeds
-    check_speeds(path, ["pfs", "bb"])
-    write_speeds(path, "a: site", {"pfs": speeds, "bb": speeds}, "measured")
-    found = read_speeds(load(path, {}), (SPEEDS,), "a: site")
-    assert found is not None
-    rates = (100 * MIB,) * 4
-    assert (
-        found.pfs
-        == found.places["bb"]
-        == Speed(*rates, pytest.approx(200e-6), 30000.0, 8000.0)
-    )
-    assert path.read_text().startswith("# measured\n")
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,6 @@ def test_paced_results_have_until_the_last_job_and_those_of_it_no_time(
         (("persistent", "paced"), "--bb-drain 32MiB/s"),
         (("transient", "paced"), "mode transient"),
         (("transient", "1MiB/s"), "mode transient"),
-        (("persistent", "fast"), "is not one of off, now, paced"),
     ],
 )
 def test_what_cannot_be_is_refused_by_name_and_leaves_nothing(

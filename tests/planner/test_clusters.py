@@ -98,6 +98,27 @@ def test_a_cluster_that_would_wait_for_itself_is_refused(runner: Any) -> None:
 # The node
 
 
+def test_the_list_has_one_line_for_each_task_with_its_recorder(
+    runner: Any, tmp_path: Path
+) -> None:
+    runner.persistent()
+    five_counts(runner, **{"clusters.num": 2})
+    runner.persistent()
+    clusters(runner, "horizontal")
+    submit_dir = tmp_path / "run"
+    runner.change(submit_dir=submit_dir)
+    runner.write()
+    (file,) = submit_dir.glob("*/*/merge_split_PID1_ID2.in")
+    text = file.read_text()
+    assert text.startswith("#@ 1 split C3\n")
+    assert " -N C3 " in text  # what finds the maker of a lost file
+    first = shlex.split(text.splitlines()[1])
+    own = [str(submit_dir / "bb/bin" / name) for name in ("launch", "record")]
+    assert first[:2] == own
+    assert first[-3:] == ["/opt/bin/split", "in.txt", "o3"]
+    assert first[first.index("-w") + 1].startswith("/bb/")
+
+
 def test_a_failure_need_not_end_the_cluster(runner: Any, tmp_path: Path) -> None:
     five_counts(runner, **{"clusters.num": 1})
     clusters(runner, "horizontal")

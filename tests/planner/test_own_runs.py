@@ -11,6 +11,7 @@ from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.workflow import with_own_runs
 
 from .conftest import replica_catalog
+from .hands import submit_of
 
 NODE = "pegasus-plan_inner_yml_SUB"
 
@@ -73,6 +74,24 @@ def lfns(job: Any, word: str) -> list[str]:
     if not job.name.startswith(word):
         return []
     return [entry["lfn"] for entry in job.entries]
+
+
+def test_the_node_runs_here_and_bb_delete_waits_for_it(
+    runner: Any, tmp_path: Path
+) -> None:
+    nested(runner)
+    runner.persistent()
+    planned(runner)
+    read = submit_of(runner, NODE, tmp_path)
+    own = runner.context.bin
+    assert read.executable == str(own / "record")
+    assert read.arguments[-2:] == [str(own / "sub_workflow"), NODE]
+    assert read.arguments[read.arguments.index("-N") + 1] == "null"
+    dag = runner.plan().dag
+    below = {NODE}
+    for _ in dag.nodes:
+        below |= {child for name in below for child in dag.children.get(name, ())}
+    assert any(name.startswith("bb_delete") for name in below)
 
 
 def test_a_result_that_goes_to_the_output_site_is_read_there(runner: Any) -> None:

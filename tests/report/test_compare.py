@@ -31,7 +31,6 @@ def on_bb(*tasks: Task, **fields: Any) -> Run:
         (on_bb(problems=(Problem("x.out.000", "torn"),)), "1 record could not be read"),
         (on_bb(missing=("a", "b")), "not complete: 2 nodes left no record (a, b)"),
         (on_bb(retries=3), "3 attempts before the last"),
-        (on_bb(mode="off"), "BB run 1 was given as BB, yet ran without one"),
         (
             on_bb(mode=""),
             "BB, yet its bb/plan.json names no mode: nothing says",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from pegasus_bb.cli.explain import command
 from pegasus_bb.cli.plan import command as plan
@@ -38,19 +38,23 @@ def local(here: User) -> User:
     return here
 
 
+def explain(*words: str) -> Result:
+    return CliRunner().invoke(command, words)
+
+
 def test_files_of_one_rule_are_one_line(here: User) -> None:
-    result = CliRunner().invoke(command, ["--sites", "cluster", "workflow.yml"])
+    result = explain("--sites", "cluster", "workflow.yml")
     assert result.exit_code == 0, result.output
     head, *rest = result.output.splitlines()
     assert head.split() == ["files", "size", "tier", "how", "reason"]
     made = next(line for line in rest if "not staged out" in line)
     assert made.split()[:2] == ["1", "file"]
-    every = json.loads(CliRunner().invoke(command, ["--json"]).stdout)["files"]
+    every = json.loads(explain("--json").stdout)["files"]
     assert sum(int(line.split()[0]) for line in rest[: rest.index("")]) == len(every)
 
 
 def test_the_command_speaks_json(here: User) -> None:
-    result = CliRunner().invoke(command, ["--json"])
+    result = explain("--json")
     data = json.loads(result.stdout)
     assert data["files"][0] == {
         "lfn": "in.txt",
@@ -76,7 +80,7 @@ def test_the_table_comes_before_the_refusal_and_names_every_unknown_file(
     here.jobs = [job("ID1", *uses)]
     here.replicas = {"in.txt": [{"site": "far", "pfn": "http://far/in.txt"}]}
     here.read()
-    result = CliRunner().invoke(command, ["--files"])
+    result = explain("--files")
     assert isinstance(result.exception, CatalogError)
     assert result.exception.exit_code == 2
     assert "f10" not in str(result.exception)  # an error names the first, the table all
@@ -85,7 +89,7 @@ def test_the_table_comes_before_the_refusal_and_names_every_unknown_file(
     assert "for 13: f00, f01, f02, " in str(result.exception)
     assert all(f"\n{lfn} " in result.output for lfn in unknown)
     assert "capacity: none" in result.output
-    shown = json.loads(CliRunner().invoke(command, ["--json"]).stdout)
+    shown = json.loads(explain("--json").stdout)
     assert (shown["capacity"], len(shown["unknown"])) == (None, 13)
 
 
@@ -94,28 +98,28 @@ def test_a_command_line_of_plan_explains(here: User) -> None:
     words += " --relative-dir r --cleanup leaf -v --cluster horizontal workflow.yml"
     words += " --bb-placement p.yml --bb-capacity 8MiB"
     (here.folder / "p.yml").write_text("'*': pfs\n")
-    result = CliRunner().invoke(command, words.split())
+    result = explain(*words.split())
     assert result.exit_code == 0, result.output
     assert "capacity: 8.0 MiB (as given" in result.output
     assert "p.yml says *: pfs" in result.output
     assert not (here.folder / "submit").exists()
-    nowhere = CliRunner().invoke(command, ["--output-sites", "mars"])
+    nowhere = explain("--output-sites", "mars")
     assert "mars" in str(nowhere.exception)
 
 
 def test_without_a_mode_a_note_says_that_plan_would_use_no_tier(
     here: User,
 ) -> None:
-    unsaid = CliRunner().invoke(command, [])
+    unsaid = explain()
     assert "this shows mode persistent; plan would take mode off" in (unsaid.stderr)
-    assert CliRunner().invoke(command, ["--bb-mode", "persistent"]).stderr == ""
+    assert explain("--bb-mode", "persistent").stderr == ""
 
 
 DRY = ["--bb-mode", "persistent", "-o", "local", "-O", "out", "--dir", "submit"]
 
 
 def test_a_dry_run_of_plan_says_the_same_and_writes_nothing(local: User) -> None:
-    explained = CliRunner().invoke(command, [*DRY, "workflow.yml"])
+    explained = explain(*DRY, "workflow.yml")
     before = sorted(local.folder.iterdir())
     dry = CliRunner().invoke(plan, ["--dry-run", *DRY, "workflow.yml"])
     assert dry.exit_code == 0, dry.output

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,50 +11,40 @@ import pytest
 from pegasus_bb.cli.check import findings
 from pegasus_bb.model.finding import Finding, Level
 from pegasus_bb.planner.options import PlanOptions
-from tests.support.pegasus_site import write_site
+from tests.support.pegasus_site import UserFolder
 
 RECORDED = Path(__file__).parents[2] / "recorded" / "slurm-24.11"
 GOOD = "show-burst.two-persistent.txt"
 
 
-class Site:
+class Site(UserFolder):
     """A user's folder, and the programs on his PATH."""
 
-    def __init__(
-        self, root: Path, monkeypatch: pytest.MonkeyPatch, style: str = "condor"
-    ) -> None:
-        self.work, self.bin = root / "work", root / "bin"
-        self.bin.mkdir(parents=True)
-        write_site(self.work, style=style)
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__(root)
+        self.bin = root / "bin"
+        self.bin.mkdir()
         monkeypatch.chdir(self.work)
         monkeypatch.setenv("PATH", f"{self.bin}:/usr/bin:/bin")
         monkeypatch.delenv("PEGASUS_HOME", raising=False)
         monkeypatch.setattr(os, "geteuid", lambda: 1000)
 
-    def program(self, name: str, lines: str) -> None:
-        (self.bin / name).write_text(f"#!/bin/sh\n{lines}\n")
-        (self.bin / name).chmod(0o755)
+    def tool(self, name: str, lines: str) -> None:
+        self.program("bin", name, f"#!/bin/sh\n{lines}\n")
 
     def slurm(self, recorded: str, status: int = 0) -> None:
         """Slurm's plugin answers with that text."""
         version = '[ "$1" = --version ] && exec echo slurm 24.11.5'
         answer = f"cat {RECORDED / recorded}\nexit {status}"
-        self.program("scontrol", f"{version}\n{answer}")
+        self.tool("scontrol", f"{version}\n{answer}")
         self.tier(backend="datawarp")
 
     def tier(self, **keys: str) -> None:
-        def change(sites: dict[str, Any]) -> None:
+        with self.edited("sites.yml") as sites:
             (tier,) = sites["x-storage-tiers"]["cori"]
-            if keys.get("backend") == "datawarp":
+            if keys.get("backend", "directory") != "directory":
                 tier.pop("path")
             tier.update(keys)
-
-        self.edit("sites.yml", change)
-
-    def edit(self, name: str, change: Any) -> None:
-        data = json.loads((self.work / name).read_text())
-        change(data)
-        (self.work / name).write_text(json.dumps(data))
 
     def good(self, recorded: str = GOOD) -> None:
         """The answers of a Slurm, and jobs that reach it."""
@@ -64,32 +52,22 @@ class Site:
         self.glite()
 
     def glite(self) -> None:
-        def change(sites: dict[str, Any]) -> None:
+        with self.edited("sites.yml") as sites:
             profiles = sites["sites"][1]["profiles"]
             profiles["pegasus"]["style"] = "glite"
             profiles["condor"] = {"grid_resource": "batch slurm"}
 
-        self.edit("sites.yml", change)
-
     def condor(self) -> None:
         """A schedd that takes jobs."""
-        self.program("condor_version", "echo '$CondorVersion: 23.9.6 2024-08-08 $'")
-        self.program("condor_submit_dag", "exit 0")
-        self.program("condor_q", "exit 0")
-
-    @staticmethod
-    def site_profiles(namespace: str) -> Callable[[dict[str, Any]], dict[str, str]]:
-        """The compute site's profiles of that namespace, of what sites.yml holds."""
-        return lambda sites: sites["sites"][1]["profiles"][namespace]
+        self.tool("condor_version", "echo '$CondorVersion: 23.9.6 2024-08-08 $'")
+        self.tool("condor_submit_dag", "exit 0")
+        self.tool("condor_q", "exit 0")
 
     def sizes(self) -> None:
-        def declare(workflow: dict[str, Any]) -> None:
-            sizes = {"in.txt": 6, "mid.txt": 100, "out.txt": 50}
-            for job in workflow["jobs"]:
-                for use in job["uses"]:
-                    use["metadata"] = {"size": sizes[use["lfn"]]}
-
-        self.edit("workflow.yml", declare)
+        sizes = {"in.txt": 6, "mid.txt": 100, "out.txt": 50}
+        with self.edited("workflow.yml") as workflow:
+            for use in (use for job in workflow["jobs"] for use in job["uses"]):
+                use["metadata"] = {"size": sizes[use["lfn"]]}
 
     def check(
         self, output_sites: tuple[str, ...] = ("local",), **said: str

@@ -21,9 +21,9 @@ def test_a_site_that_fits_has_nothing_wrong(site: Site) -> None:
 
 
 def own_launcher(site: Site) -> None:
-    profiles = site.site_profiles("pegasus")
-    launcher = {"gridstart.launcher": "/opt/wrap"}
-    site.edit("sites.yml", lambda s: profiles(s).update(launcher))
+    with site.edited("sites.yml") as sites:
+        own = sites["sites"][1]["profiles"]["pegasus"]
+        own["gridstart.launcher"] = "/opt/wrap"
 
 
 def no_plan(site: Site) -> None:
@@ -45,7 +45,7 @@ def no_style(site: Site) -> None:
             r"replicas\.yml:[1-9]\d*: not where the catalog says: in\.txt",
         ),
         (
-            lambda s: s.edit("replicas.yml", lambda r: r.update(replicas=[])),
+            lambda s: s.change("replicas.yml", replicas=[]),
             {},
             r"replicas: .*in\.txt",
         ),
@@ -72,7 +72,8 @@ def test_a_single_mistake_is_named_once(
 def test_a_mistake_in_the_workflow_does_not_hide_those_of_the_site(site: Site) -> None:
     site.slurm("show-burst.no-persistent.txt")
     site.glite()
-    site.edit("workflow.yml", lambda w: w["jobs"][0].update(id="a b"))
+    with site.edited("workflow.yml") as workflow:
+        workflow["jobs"][0]["id"] = "a b"
     about = [f.about for f in site.check() if f.level is Level.WRONG]
     assert about == ["workflow", "slurm"]
 
@@ -82,15 +83,13 @@ def test_a_file_where_a_folder_is_needed_is_told(site: Site, about: str) -> None
     file = site.work / "file"
     file.touch()
 
-    def name_it(sites: dict[str, Any]) -> None:
+    with site.edited("sites.yml") as sites:
         local, cluster = sites["sites"]
         if about == "tier":
             sites["x-storage-tiers"]["cori"][0]["path"] = f"{file}/below"
         else:
             of = cluster if about == "scratch" else local
             of["directories"][-1]["path"] = str(file)
-
-    site.edit("sites.yml", name_it)
     (found,) = site.wrong()
     assert found.startswith(f"{about}: ")
     assert f"{file} is no folder" in found
@@ -109,11 +108,9 @@ def test_a_program_that_cannot_start_is_told(site: Site, kind: str, said: str) -
         program.write_text("#!/no/sh -e\n")
         program.chmod(0o755)
 
-    def name_it(catalog: dict[str, Any]) -> None:
+    with site.edited("transformations.yml") as catalog:
         (entry,) = catalog["transformations"][0]["sites"]
         entry["pfn"] = str(program)
-
-    site.edit("transformations.yml", name_it)
     (found,) = site.wrong()
     assert found.startswith("programs: ") and said in found
 
@@ -123,7 +120,7 @@ def test_a_blahp_that_hands_nothing_on_is_told(site: Site) -> None:
     site.glite()
     site.condor()
     home = site.work / "blahp"
-    site.program("condor_config_val", f"echo {home}")
+    site.tool("condor_config_val", f"echo {home}")
     assert ["blahp" in found for found in site.wrong()] == [True]
     (home / "libexec" / "blahp").mkdir(parents=True)
     file = home / "libexec" / "blahp" / "slurm_local_submit_attributes.sh"
@@ -137,14 +134,15 @@ def test_a_blahp_that_hands_nothing_on_is_told(site: Site) -> None:
 def pegasus(site: Site, version: str) -> None:
     """A Pegasus, on a submit host of HTCondor."""
     for name in ("pegasus-plan", "pegasus-version", "condor_submit_dag"):
-        site.program(name, version)
+        site.tool(name, version)
 
 
 def test_a_disk_of_each_node_is_not_reserved(site: Site) -> None:
     site.sizes()
     site.tier(granularity="1")
     nvme = {"name": "nvme", "backend": "node-local", "path": "/nvme"}
-    site.edit("sites.yml", lambda s: s["x-storage-tiers"]["cori"].append(nvme))
+    with site.edited("sites.yml") as sites:
+        sites["x-storage-tiers"]["cori"].append(nvme)
 
     alone = site.about("capacity", mode="transient", tier="nvme").what
     assert "would have to be free on its node (tier nvme)" in alone

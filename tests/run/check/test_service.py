@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,11 +20,7 @@ __all__ = ["daemon"]
 
 
 def name_service(site: Site, sockets: Path) -> None:
-    def change(sites: dict[str, Any]) -> None:
-        (tier,) = sites["x-storage-tiers"]["cori"]
-        tier["service"] = str(sockets)
-
-    site.edit("sites.yml", change)
+    site.tier(service=str(sockets))
 
 
 def test_check_names_a_service_that_is_away_and_what_would_do(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -39,7 +38,7 @@ class LuaSite(Site):
         bbstat: str = ANSWER,
         config: str = "",
     ) -> None:
-        self.program(
+        self.tool(
             "scontrol",
             f"case \"$*\" in\n--version) echo '{version}' ;;\n"
             f"'show burst') cat <<'E'\n{burst}\nE\n;;\n"
@@ -47,21 +46,12 @@ class LuaSite(Site):
             f"*bbstat*) cat <<'E'\n{bbstat}\nE\n;;\nesac",
         )
 
-    def lua_tier(self) -> None:
-        def change(sites: dict[str, Any]) -> None:
-            (tier,) = sites["x-storage-tiers"]["cori"]
-            tier.pop("path")
-            tier.update(backend="slurm-lua", pool="flash")
-
-        self.edit("sites.yml", change)
-
 
 @pytest.fixture
-def lua(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site: Site) -> LuaSite:
-    found = LuaSite.__new__(LuaSite)
-    found.__dict__.update(site.__dict__)
+def lua(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LuaSite:
+    found = LuaSite(tmp_path, monkeypatch)
     found.glite()
-    found.lua_tier()
+    found.tier(backend="slurm-lua", pool="flash")
     usual = Config(str(tmp_path / "state"), str(tmp_path / "sockets"), {}, is_site=True)
     monkeypatch.setattr(stager_service, "_USUAL", usual)
     monkeypatch.setattr(stager_service, "_CONFIG", tmp_path / "stager.json")

@@ -15,7 +15,6 @@ from pegasus_bb_testbed.namespace import call
 
 import pegasus_bb
 from pegasus_bb.core.process import Finished
-from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.backends import slurm_lua
 from pegasus_bb.runtime.backends.scontrol import PersistentBuffer
@@ -179,19 +178,6 @@ class LuaContractBench(LuaSite):
 
     def _ask(self, argv: list[str], timeout: float) -> Finished:
         return self.run("wfuser", *argv)
-
-    def occupy(self, name: str) -> str:
-        self.hold("other", name, 10 * MIB)
-        return "other"
-
-    def fill(self) -> None:
-        self.hold("other", "filler", 1000 * MIB)
-
-    def free(self) -> None:
-        self.give_back("other", "filler")
-
-    def go_down(self) -> None:
-        site.stop_controller(self.home)
 
     def environ(self, request: Request) -> Mapping[str, str]:
         """As a job finds it, with the path as seen from here."""

@@ -86,11 +86,10 @@ class Started:
         runner = WorkflowRunner(self.home, name, planner=self.planner)
         way = WAYS[name]
         (runner.root / "nvme").mkdir()
-        sites = runner.document("sites.yml")
-        disk = {"path": str(runner.root / "nvme")}
-        tiers = [{**tier, **(disk if tier is NVME else {})} for tier in way.tiers]
-        sites["x-storage-tiers"]["cluster"] = tiers
-        runner.save("sites.yml", sites)
+        with runner.edited("sites.yml") as sites:
+            disk = {"path": str(runner.root / "nvme")}
+            tiers = [{**tier, **(disk if tier is NVME else {})} for tier in way.tiers]
+            sites["x-storage-tiers"]["cluster"] = tiers
         runner.give_to_user()
         runner.planned("bb", "--bb-mode", way.mode)
         runner.run_well("bb")

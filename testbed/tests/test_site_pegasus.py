@@ -39,11 +39,10 @@ HOOKED = 'eval "$(pegasus-bb hook)"; '
 
 def with_profiles(runner: WorkflowRunner, jobs: str, profiles: dict[str, str]) -> None:
     """Give jobs, by their ids, profiles of the namespace pegasus."""
-    workflow = runner.document("workflow.yml")
-    for job in workflow["jobs"]:
-        if job["id"] in jobs:
-            job["profiles"] = {"pegasus": profiles}
-    runner.save("workflow.yml", workflow)
+    with runner.edited("workflow.yml") as workflow:
+        for job in workflow["jobs"]:
+            if job["id"] in jobs:
+                job["profiles"] = {"pegasus": profiles}
 
 
 def run_clusters(
@@ -77,16 +76,19 @@ def with_inner_workflow(home: Home, name: str, *own: str) -> WorkflowRunner:
     jobs = json.loads(text.replace('"e.dat"', '"j.dat"'))
     jobs = [job for job in jobs if job["id"] != "A"]  # B and C read its a.dat
     runner.save("inner.yml", {**inner, "name": "inner", "jobs": jobs})
-    replicas = runner.document("replicas.yml")
-    pfns = [{"site": "local", "pfn": str(runner.work / "inner.yml")}]
-    replicas["replicas"].append({"lfn": "inner.yml", "pfns": pfns})
-    runner.save("replicas.yml", replicas)
-    outer = runner.document("workflow.yml")
-    uses = [{"lfn": lfn, "type": "input"} for lfn in ("inner.yml", "a.dat")]
-    job = {"type": "pegasusWorkflow", "file": "inner.yml", "id": "SUB", "uses": uses}
-    words = ["--output-sites", "local", "--output-dir", str(runner.results("bb"))]
-    outer["jobs"].append({**job, "arguments": [*words, *own]})
-    runner.save("workflow.yml", outer)
+    with runner.edited("replicas.yml") as replicas:
+        pfns = [{"site": "local", "pfn": str(runner.work / "inner.yml")}]
+        replicas["replicas"].append({"lfn": "inner.yml", "pfns": pfns})
+    with runner.edited("workflow.yml") as outer:
+        uses = [{"lfn": lfn, "type": "input"} for lfn in ("inner.yml", "a.dat")]
+        job = {
+            "type": "pegasusWorkflow",
+            "file": "inner.yml",
+            "id": "SUB",
+            "uses": uses,
+        }
+        words = ["--output-sites", "local", "--output-dir", str(runner.results("bb"))]
+        outer["jobs"].append({**job, "arguments": [*words, *own]})
     return runner
 
 
@@ -163,11 +165,10 @@ def a_hooked_pegasus_plan_that_submits(home: Home) -> None:
 def a_result_that_is_registered(home: Home) -> None:
     """Java for HTCondor's own job, and curl for the input: it comes over http."""
     runner = WorkflowRunner(home, "register", 1, "pegasus")
-    workflow = runner.document("workflow.yml")
-    for use in workflow["jobs"][0]["uses"]:
-        if use["type"] == "output":
-            use["registerReplica"] = True
-    runner.save("workflow.yml", workflow)
+    with runner.edited("workflow.yml") as workflow:
+        for use in workflow["jobs"][0]["uses"]:
+            if use["type"] == "output":
+                use["registerReplica"] = True
     pfns = [{"site": "web", "pfn": f"http://127.0.0.1:{PORT}/in.txt"}]
     inputs = [{"lfn": "in.txt", "pfns": pfns}]
     runner.save("replicas.yml", {"pegasus": "5.0", "replicas": inputs})

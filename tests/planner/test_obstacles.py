@@ -15,10 +15,9 @@ WORDS = ("--sites", "cluster", "--output-sites", "local", "--bb-mode", "persiste
 def wrong(tmp_path: Path) -> Site:
     """A site where a program, a site and the configuration are wrong."""
     site = Site(tmp_path)
-    workflow = site.document("workflow.yml")
-    workflow["jobs"][0]["name"] = "unheard-of"
-    workflow["jobs"][1]["stdin"] = "nowhere.txt"
-    site.save("workflow.yml", workflow)
+    with site.edited("workflow.yml") as workflow:
+        workflow["jobs"][0]["name"] = "unheard-of"
+        workflow["jobs"][1]["stdin"] = "nowhere.txt"
     return site
 
 

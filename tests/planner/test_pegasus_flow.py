@@ -79,7 +79,7 @@ def test_without_a_pegasus_the_reason_for_the_built_in_planner_is_shown(
 def test_options_of_pegasus_plan_pass_and_ours_do_not(user: User, alone: str) -> None:
     words = [alone, "--cluster", "horizontal", "--cleanup", "constraint"]
     words += ["-v", "-Xmx1g"]
-    assert user.on_tier(*words, "--json").returncode == 0
+    user.plan("persistent", *words, "--json")
     calls = user.calls()
     given = {alone, "--cluster", "horizontal", "constraint", "--verbose", "-Xmx1g"}
     assert given <= set(calls)
@@ -92,7 +92,7 @@ def test_a_program_is_staged_from_here_by_the_jobs_of_the_site(user: User) -> No
     programs = user.work / "transformations.yml"
     entries = [{"name": "cat1", "sites": [place]}]
     programs.write_text(json.dumps({"pegasus": "5.0", "transformations": entries}))
-    assert user.on_tier("--no-check").returncode == 0
+    user.plan("persistent", "--no-check")
     planned = user.read("planned/transformations.yml")["transformations"]
     assert planned[0]["sites"] == [{**place, "name": "cori"}]
 
@@ -101,7 +101,7 @@ def test_it_is_submitted_only_when_it_is_sealed(user: User) -> None:
     words = ("--submit", "--forward", "nodatabase=1")
     user.refused("persistent", *words, FAKE_UNSEALABLE="1")
     assert not (user.root / "submitted").exists()
-    assert user.on_tier(*words).returncode == 0
+    user.plan("persistent", *words)
     said = (user.root / "submitted").read_text().split()
     assert said == ["--nodatabase", "1", str(user.submit)]
 
@@ -123,7 +123,7 @@ def test_what_goes_wrong_leaves_nothing_behind(
 
 
 def test_a_run_that_was_moved_aside_comes_back(user: User) -> None:
-    assert user.on_tier().returncode == 0
+    user.plan("persistent")
     before = (user.submit / "demo-0.dag").read_bytes()
     assert user.on_tier("--force", FAKE_UNSEALABLE="1").returncode == 2
     assert (user.submit / "demo-0.dag").read_bytes() == before
@@ -137,7 +137,7 @@ def test_what_pegasus_takes_inside_a_workflow_it_takes_in_a_file(user: User) -> 
         workflow["siteCatalog"] = sites
         del workflow["siteCatalog"]["pegasus"]
         sites["sites"][0].update({"os.release": "rhel", "os.version": 8})
-    assert user.on_tier().returncode == 0
+    user.plan("persistent")
     planned = user.read("planned/sites.yml")
     assert planned["pegasus"] == "5.0"
     assert planned["sites"][0]["os.version"] == "8"
@@ -174,8 +174,7 @@ def test_mode_off_is_the_users_own_command_line(user: User) -> None:
 
 
 def test_the_built_in_planner_plans_if_the_user_asks_for_it(user: User) -> None:
-    done = user.on_tier("--bb-planner", "builtin")
-    assert done.returncode == 0, done.stderr
+    user.plan("persistent", "--bb-planner", "builtin")
     assert not (user.root / "calls").exists()
     done = user.on_tier("--bb-planner", "builtin", "--output-map", "m")
     assert "--output-map is an option of pegasus-plan" in done.stderr
@@ -280,7 +279,7 @@ def test_pegasus_gets_the_programs_that_the_mapper_of_the_user_takes(
     key = "pegasus.catalog.transformation.mapper"
     with user.edited("transformations.yml") as data:
         data["transformations"][0]["sites"][0]["type"] = "stageable"
-    assert user.on_tier(f"-D{key}=Staged").returncode == 0
+    user.plan("persistent", f"-D{key}=Staged")
     programs = user.read("planned/transformations.yml")["transformations"]
     assert {"cat1", "bb_setup", "bb_delete"} <= {each["name"] for each in programs}
     properties = user.submit / "bb" / "planned" / "pegasus.properties"
@@ -294,8 +293,7 @@ def test_our_programs_take_the_place_of_those_of_pegasus_that_are_named_nowhere(
     make no clusters."""
 
     def ours(*words: str) -> dict[str, str]:
-        done = user.on_tier("--force", *words)
-        assert done.returncode == 0, done.stderr
+        user.plan("persistent", "--force", *words)
         known = user.read("planned/transformations.yml")["transformations"]
         own = [entry for entry in known if entry.get("namespace") == "pegasus"]
         programs = {entry["name"]: entry["sites"][0]["pfn"] for entry in own}

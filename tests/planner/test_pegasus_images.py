@@ -28,8 +28,7 @@ def uses_of(job: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def test_it_comes_once_as_an_input_of_its_jobs(user: User) -> None:
-    done = user.on_tier()
-    assert done.returncode == 0, done.stderr
+    user.plan("persistent")
     workflow = user.read("planned/workflow.yml")
     tasks = [job for job in workflow["jobs"] if job["name"] == "cat1"]
     assert len(tasks) == 2

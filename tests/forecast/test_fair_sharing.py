@@ -55,15 +55,6 @@ def lanes_of(rates: Limits) -> list[Lane]:
     return [Lane(whole, alone) for whole, alone in rates]
 
 
-PLAIN: Limits = [(10.0, 100.0), (20.0, 100.0), (5.0, 1.0)]
-
-
-def test_what_a_slow_request_cannot_use_is_for_the_others() -> None:
-    """It takes 1 of 5 units a second: the other has four fifths of the server."""
-    when = served(lanes_of(PLAIN), [Work(0, 2, 10, 1), Work(0, 0, 40, 1)])
-    assert when == pytest.approx([10.0, 5.0])
-
-
 @given(three, st.lists(impatient, max_size=9))
 def test_virtual_time_ends_requests_when_simpy_does(
     rates: Limits, works: list[Work]

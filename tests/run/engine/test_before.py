@@ -72,6 +72,13 @@ def unmount(tmp_path: Path) -> None:
     (tmp_path / "tier").mkdir()
 
 
+def test_run_refuses_to_go_on_after_an_early_release(
+    folder: Folder, request_: Request
+) -> None:
+    give_back(folder.path, request_)
+    assert "was given back at 2023-11-1" in refused(folder)
+
+
 @pytest.mark.parametrize("with_note", [True, False])
 def test_run_refuses_to_go_on_after_the_reservation_vanished(
     folder: Folder, request_: Request, with_note: bool

@@ -15,10 +15,11 @@ from pegasus_bb.run.inventory.leftovers import leftovers
 from pegasus_bb.run.inventory.listing import list_reservations
 from pegasus_bb.run.inventory.run_state import ReservationRecord
 from tests.run.inventory.conftest import OneRun, Runs
-from tests.runtime.backends.test_listing_many import recorded
-from tests.support.datawarp_bench import DataWarpBench, bench
+from tests.runtime.backends.test_listing_many import RECORDED, recorded
+from tests.support.datawarp_bench import DataWarpBench, bench, play
 
 __all__ = ["bench", "recorded"]
+DOWN = RECORDED / "show-burst.controller-down.txt"
 
 
 def on_slurm(runs: Runs, name: str) -> OneRun:
@@ -63,6 +64,19 @@ def test_recorded_rows_join_the_lines_of_the_ledger(
     assert found["pbbgone"].state == "absent"
     assert (found["csb2"].on_ledger, found["csb2"].state) == (False, "ready")
     assert not any(one.goes for one in leftovers())
+
+
+def test_with_the_controller_down_all_is_unknown(
+    runs: Runs, recorded: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = next(line for line in DOWN.read_text().splitlines() if "slurm_load" in line)
+    play("scontrol", f"echo '{words}' >&2; exit 1", recorded.parent, monkeypatch)
+    note_asked(runs, "csb", 5)
+    [found] = list_reservations()
+    assert found.state == "unknown"
+    assert "Unable to contact slurm" in found.message
+    [verdict] = leftovers()
+    assert (verdict.goes, "Unable to contact slurm" in verdict.why) == (False, True)
 
 
 @pytest.mark.parametrize("trouble", ["unread", "down", "no plugin"])

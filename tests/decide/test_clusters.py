@@ -11,6 +11,7 @@ from pegasus_bb.decide.job_reservations import (
     join_job_reservations,
     planned_job_reservations,
 )
+from pegasus_bb.decide.lint import job_reservations as job_lint
 from pegasus_bb.model.placement import Placement
 from tests.support.user_files import User, job, sized, use
 
@@ -65,6 +66,17 @@ def test_more_than_there_may_be_is_refused_by_the_cluster_s_name(
     with pytest.raises(CatalogError, match="cluster merge_a of 3 jobs") as error:
         joined(chain, merge_a=["first", "second", "third"])
     assert "smaller clusters" in str(error.value)
+
+
+def test_more_files_than_datawarp_stages_are_refused(
+    chain: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job_lint, "MOST_FILES", 3)
+    joined(chain, merge_a=["first", "second"])
+    words = "cluster merge_a of 3 jobs would have 4"
+    with pytest.raises(CatalogError, match=words) as error:
+        joined(chain, merge_a=["first", "second", "third"])
+    assert "fewer jobs in one cluster" in str(error.value)
 
 
 def test_a_job_that_is_called_like_a_cluster_is_refused(chain: User) -> None:

@@ -36,3 +36,11 @@ def test_condorpool_is_there_if_it_is_named_or_nothing_else_runs_tasks() -> None
     assert list(complete(cluster).sites) == ["cluster", "local"]
     assert "condorpool" in complete({"name": "local"}).sites
     assert "condorpool" in complete(cluster, named=("condorpool",)).sites
+
+
+def test_a_site_local_without_storage_gets_the_folder_of_pegasus() -> None:
+    found = complete({"name": "local", "directories": [SCRATCH]})
+    assert folders(found.sites["local"]) == ("/scratch", "/home/me/runs/wf-output")
+    bare = complete({"name": "local"}).sites["local"]
+    assert bare.scratch is None
+    assert bare.storage is not None

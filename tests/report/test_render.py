@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from pegasus_bb.model.run import Kind, Problem, Run
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.render import render_text
 from pegasus_bb.report.report_document import Comparison
-from tests.report.sample_runs import a_run, a_task
+from tests.report.sample_runs import a_run, a_task, logged_run
 from tests.support.golden import matches_golden
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -123,3 +124,24 @@ def test_a_path_is_never_folded() -> None:
         compare([a_run(a_task())], [a_run(submit_dir=path, problems=(bad,))])
     )
     assert f"unread: {path}/cat_ID1.out.000: torn" in text.splitlines()
+
+
+def test_tables_wider_than_the_page_lose_no_digit() -> None:
+    """Long runs with their logs, repeated: rich would crop what does not fit."""
+
+    def longer(side: str, times: float) -> Run:
+        run = logged_run(side)
+        tasks = [
+            replace(
+                task,
+                duration=task.duration * times,
+                utime=(task.utime or 0) * times,
+                stime=(task.stime or 0) * times,
+            )
+            for task in run.tasks
+        ]
+        return replace(run, tasks=tuple(tasks))
+
+    pfs, bb = ([longer(side, n * 1e9) for n in (1.0, 1.7)] for side in ("pfs", "bb"))
+    everything = render_text(compare(pfs, bb), width=500)
+    assert numbers(render_text(compare(pfs, bb))) == numbers(everything)

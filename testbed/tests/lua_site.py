@@ -15,6 +15,7 @@ from pegasus_bb_testbed.namespace import call
 
 import pegasus_bb
 from pegasus_bb.core.process import Finished
+from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.backends import slurm_lua
 from pegasus_bb.runtime.backends.scontrol import PersistentBuffer
@@ -93,6 +94,11 @@ class LuaSite(SlurmSite):
     def busy_cpus(self) -> int:
         done = self.run("root", "sinfo", "-h", "-o%C")  # allocated/idle/other/total
         return int(done.out.split("/")[0])
+
+    def is_at_work(self) -> bool:
+        """Whether the service has jobs that Slurm has not torn down yet."""
+        jobs = [path.name for path in self.told.iterdir() if path.name.isdigit()]
+        return any(self.known(number) != "gone" for number in jobs)
 
     @property
     def told(self) -> Path:
@@ -178,6 +184,19 @@ class LuaContractBench(LuaSite):
 
     def _ask(self, argv: list[str], timeout: float) -> Finished:
         return self.run("wfuser", *argv)
+
+    def occupy(self, name: str) -> str:
+        self.hold("other", name, 10 * MIB)
+        return "other"
+
+    def fill(self) -> None:
+        self.hold("other", "filler", 1000 * MIB)
+
+    def free(self) -> None:
+        self.give_back("other", "filler")
+
+    def go_down(self) -> None:
+        site.stop_controller(self.home)
 
     def environ(self, request: Request) -> Mapping[str, str]:
         """As a job finds it, with the path as seen from here."""

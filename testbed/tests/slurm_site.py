@@ -119,21 +119,6 @@ class SlurmSite:
         self.until(lambda: self.job(number).native == "COMPLETED")
         return self.job(number)
 
-    # -- what the contract asks of a bench
-
-    def occupy(self, name: str) -> str:
-        self.hold("other", name, 10 * MIB)
-        return "other"
-
-    def fill(self) -> None:
-        self.hold("other", "filler", 1000 * MIB)
-
-    def free(self) -> None:
-        self.give_back("other", "filler")
-
-    def go_down(self) -> None:
-        site.stop_controller(self.home)
-
 
 class ContractBench(SlurmSite):
     """The contract's bench: wfuser's backend asks Slurm inside, as other users do."""
@@ -149,6 +134,19 @@ class ContractBench(SlurmSite):
         for made in self.work.glob("pegasus-bb-*"):  # sbatch reads directives there
             made.chmod(0o755)
         return self.run("wfuser", *argv)
+
+    def occupy(self, name: str) -> str:
+        self.hold("other", name, 10 * MIB)
+        return "other"
+
+    def fill(self) -> None:
+        self.hold("other", "filler", 1000 * MIB)
+
+    def free(self) -> None:
+        self.give_back("other", "filler")
+
+    def go_down(self) -> None:
+        site.stop_controller(self.home)
 
     def environ(self, request: Request) -> Mapping[str, str]:
         """Of a job that runs until the test's end, with the path as seen from here."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,21 @@ def test_teardown_of_a_name_destroys_the_buffer_with_its_data(dw: Dw) -> None:
 
 
 # -- jobs that use one
+
+
+def test_the_mount_differs_per_job_and_goes_away_with_it(dw: Dw) -> None:
+    dw.create("csb")
+    script = dw.script("#DW persistentdw name=csb")
+    first = dw.run_job("41", script)
+    second = dw.run_job("42", script)
+    one = Path(first["DW_PERSISTENT_STRIPED_csb"])
+    two = Path(second["DW_PERSISTENT_STRIPED_csb"])
+    assert one.name == "csb_41_striped_scratch"
+    assert two.name == "csb_42_striped_scratch"
+    (one / "data").write_text("shared")
+    dw.end_job("41", script)
+    assert not os.path.lexists(one)
+    assert (two / "data").read_text() == "shared"
 
 
 @pytest.mark.parametrize("size", [10 * MIB - 5, "10MiB"])  # Slurm prints either

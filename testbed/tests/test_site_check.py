@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from pegasus_bb_testbed import site
 from pegasus_bb_testbed.home import Home
 
 from testbed.tests.slurm_site import SlurmSite
@@ -95,6 +96,12 @@ def order(runner: Checked) -> list[str]:
     return [*own, *pegasus, "submit", "catalogs", *of_site]
 
 
+def test_what_it_finds_whole_can_be_planned_and_only_that(runner: Checked) -> None:
+    assert runner.wrong() == []
+    assert not runner.submit_dir("").exists()  # it wrote nothing
+    runner.planned("bb", "--bb-mode", "persistent")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -117,6 +124,39 @@ def test_a_site_where_the_user_may_have_no_buffer(
         transient_too = "Deny" in new
         assert bool(runner.wrong("--bb-mode", "transient")) is transient_too
     assert runner.wrong() == []
+
+
+def test_a_pool_that_is_too_small_full_or_not_there(
+    runner: Checked, submit_host: SlurmSite
+) -> None:
+    (found,) = runner.wrong("--bb-capacity", "2GiB")
+    assert "less than 2.0 GiB: Slurm would leave the request pending for ever" in found
+    submit_host.hold("other", "filler", 1000 << 20)
+    checked = runner.check("--bb-capacity", "64MiB")
+    [note, *_] = [what for level, _, what in checked if level == "note"]
+    assert "24.0 MiB of it free now: the first job would wait" in note
+    runner.declare(pool="fastest")
+    assert runner.wrong() == ["slurm: there is no pool fastest"]
+
+
+def test_no_controller(runner: Checked, home: Home) -> None:
+    site.stop_controller(home)
+    try:
+        (found,) = runner.wrong()
+    finally:
+        site.start_controller(home)
+    assert found.startswith("slurm: scontrol show burst: ")
+    assert "Unable to contact slurm controller" in found
+
+
+def test_a_blahp_without_its_script(runner: Checked, home: Home) -> None:
+    script = home.root / "etc/blahp/slurm_local_submit_attributes.sh"
+    aside = script.rename(script.with_suffix(".aside"))
+    try:
+        (found,) = runner.wrong()
+    finally:
+        aside.rename(script)
+    assert found.startswith("blahp: there is no slurm_local_submit_attributes.sh")
 
 
 def test_no_schedd(runner: Checked, submit_host: SlurmSite) -> None:

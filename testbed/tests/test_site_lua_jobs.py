@@ -68,6 +68,8 @@ def test_a_job_that_is_cancelled_at_once_leaves_no_buffer(slurm: LuaSite) -> Non
     ("lines", "words"),
     [
         (["jobbb capacity=20MiB pool=flash", "jobbb capacity=1MiB pool=flash"], "one"),
+        (["stage_in /etc/../etc/shadow job://a"], "without '..'"),
+        (["persist use x;id"], "3 to 40"),
         (["jobbb capacity=9TiB pool=flash"], "in all"),
     ],
 )
@@ -84,6 +86,7 @@ def test_sbatch_says_what_is_wrong_with_a_directive(
 @pytest.mark.parametrize(
     ("lines", "options", "words"),
     [
+        ([OWN, "stage_in work://absent job://a"], "", "No such file"),
         (["stage_in /etc/shadow /bb/a"], "", "is below none of"),
         (["persist use theirs"], "", "there is no buffer theirs"),
         ([OWN], "--array=0-1", "a job array cannot use #BB_LUA"),

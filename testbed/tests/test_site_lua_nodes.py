@@ -47,6 +47,15 @@ def slurm(home: Home) -> NodeSite:
     return NodeSite(home)
 
 
+def test_data_goes_to_the_node_and_out_again(slurm: NodeSite) -> None:
+    slurm.file("in.txt")
+    number = slurm.staged("both", f" echo $BB_NODE > {slurm.work}/where")
+    slurm.completed(number)
+    assert slurm.result("both") == "an input\nwfuser\n"
+    assert (slurm.work / "where").read_text().startswith(f"{lua.NVME}/job.{number}.")
+    until(lambda: slurm.folders == [] and slurm.left() == NOTHING)
+
+
 def test_a_job_does_not_start_without_its_data(slurm: NodeSite) -> None:
     number = slurm.staged("never", f" touch {slurm.work}/ran")
     until(lambda: "in.txt: No such file" in slurm.comment(number))

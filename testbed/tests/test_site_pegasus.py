@@ -20,6 +20,19 @@ from testbed.tests.workflow_runner import expected as first_of
 from tests.support.user_site import expected
 
 pytestmark = [pytest.mark.site, *REAL]
+
+API = """\
+import sys
+from Pegasus.api import File, Job, Workflow
+job = Job("mix", _id="A").add_args("a.dat", "in.txt").add_inputs(File("in.txt"))
+job.add_outputs(File("a.dat"), register_replica=False)
+workflow = Workflow("diamond").add_jobs(job)
+said = {"mode": "persistent", "capacity": "64MiB", "poll": "2s"}
+said = {f"pegasus.bb.{key}": value for key, value in said.items()}
+workflow.plan(sites=["cluster"], output_sites=["local"], dir=sys.argv[1],
+              relative_submit_dir="bb", output_dir=sys.argv[2], submit=True, **said)
+workflow.wait()
+"""
 # A task of two ranks, each of which says where it stands.
 RANKS = """#!/bin/sh
 say='echo $SLURM_PROCID of $SLURM_NTASKS in $PWD with $(cat in.txt)'
@@ -35,14 +48,19 @@ server.handle_request()
 """
 TOGETHER = 500.0  # seconds, for all of them side by side
 HOOKED = 'eval "$(pegasus-bb hook)"; '
+PYTHON = (
+    "PYTHONPATH=$(pegasus-config --python):$(pegasus-config --python-externals)"
+    ' exec "$PEGASUS_PYTHON" api.py '
+)
 
 
 def with_profiles(runner: WorkflowRunner, jobs: str, profiles: dict[str, str]) -> None:
     """Give jobs, by their ids, profiles of the namespace pegasus."""
-    with runner.edited("workflow.yml") as workflow:
-        for job in workflow["jobs"]:
-            if job["id"] in jobs:
-                job["profiles"] = {"pegasus": profiles}
+    workflow = runner.document("workflow.yml")
+    for job in workflow["jobs"]:
+        if job["id"] in jobs:
+            job["profiles"] = {"pegasus": profiles}
+    runner.save("workflow.yml", workflow)
 
 
 def run_clusters(
@@ -55,6 +73,18 @@ def run_clusters(
     runner.run_well("bb")
     assert runner.content("bb") == expected()
     return submit
+
+
+def clusters_of_a_level(home: Home) -> None:
+    words = ("--bb-mode", "persistent", "--cluster", "horizontal", "--cleanup", "leaf")
+    runner = WorkflowRunner(home, "horizontal", planner="pegasus")
+    run_clusters(runner, "BC", {"clusters.size": "2"}, *words)
+
+
+def clusters_of_a_label(home: Home) -> None:
+    words = ("--bb-mode", "persistent", "--cluster", "label", "--cleanup", "constraint")
+    runner = WorkflowRunner(home, "label", planner="pegasus")
+    run_clusters(runner, "BCD", {"label": "middle"}, *words)
 
 
 def clusters_with_a_reservation_each(home: Home) -> None:
@@ -76,19 +106,16 @@ def with_inner_workflow(home: Home, name: str, *own: str) -> WorkflowRunner:
     jobs = json.loads(text.replace('"e.dat"', '"j.dat"'))
     jobs = [job for job in jobs if job["id"] != "A"]  # B and C read its a.dat
     runner.save("inner.yml", {**inner, "name": "inner", "jobs": jobs})
-    with runner.edited("replicas.yml") as replicas:
-        pfns = [{"site": "local", "pfn": str(runner.work / "inner.yml")}]
-        replicas["replicas"].append({"lfn": "inner.yml", "pfns": pfns})
-    with runner.edited("workflow.yml") as outer:
-        uses = [{"lfn": lfn, "type": "input"} for lfn in ("inner.yml", "a.dat")]
-        job = {
-            "type": "pegasusWorkflow",
-            "file": "inner.yml",
-            "id": "SUB",
-            "uses": uses,
-        }
-        words = ["--output-sites", "local", "--output-dir", str(runner.results("bb"))]
-        outer["jobs"].append({**job, "arguments": [*words, *own]})
+    replicas = runner.document("replicas.yml")
+    pfns = [{"site": "local", "pfn": str(runner.work / "inner.yml")}]
+    replicas["replicas"].append({"lfn": "inner.yml", "pfns": pfns})
+    runner.save("replicas.yml", replicas)
+    outer = runner.document("workflow.yml")
+    uses = [{"lfn": lfn, "type": "input"} for lfn in ("inner.yml", "a.dat")]
+    job = {"type": "pegasusWorkflow", "file": "inner.yml", "id": "SUB", "uses": uses}
+    words = ["--output-sites", "local", "--output-dir", str(runner.results("bb"))]
+    outer["jobs"].append({**job, "arguments": [*words, *own]})
+    runner.save("workflow.yml", outer)
     return runner
 
 
@@ -162,13 +189,24 @@ def a_hooked_pegasus_plan_that_submits(home: Home) -> None:
     assert runner.plan_file("bb")["planner"].startswith("pegasus-plan 5.")
 
 
+def the_plan_of_a_workflow_in_python(home: Home) -> None:
+    runner = WorkflowRunner(home, "api", 1, "pegasus")
+    (runner.work / "api.py").write_text(API)
+    (runner.work / "workflow.yml").unlink()
+    words = [str(runner.root / "submit"), str(runner.results("bb"))]
+    done = runner.ask("sh", "-c", HOOKED + PYTHON + shlex.join(words), timeout=TOGETHER)
+    assert done.status == 0, done.err
+    assert runner.content("bb") == first_of(jobs=1)
+
+
 def a_result_that_is_registered(home: Home) -> None:
     """Java for HTCondor's own job, and curl for the input: it comes over http."""
     runner = WorkflowRunner(home, "register", 1, "pegasus")
-    with runner.edited("workflow.yml") as workflow:
-        for use in workflow["jobs"][0]["uses"]:
-            if use["type"] == "output":
-                use["registerReplica"] = True
+    workflow = runner.document("workflow.yml")
+    for use in workflow["jobs"][0]["uses"]:
+        if use["type"] == "output":
+            use["registerReplica"] = True
+    runner.save("workflow.yml", workflow)
     pfns = [{"site": "web", "pfn": f"http://127.0.0.1:{PORT}/in.txt"}]
     inputs = [{"lfn": "in.txt", "pfns": pfns}]
     runner.save("replicas.yml", {"pegasus": "5.0", "replicas": inputs})
@@ -184,12 +222,15 @@ def a_result_that_is_registered(home: Home) -> None:
 
 
 STORIES = (
+    clusters_of_a_level,
+    clusters_of_a_label,
     clusters_with_a_reservation_each,
     a_workflow_in_a_workflow,
     a_workflow_of_workflows_alone,
     an_inner_workflow_that_fails,
     ranks_under_srun,
     a_hooked_pegasus_plan_that_submits,
+    the_plan_of_a_workflow_in_python,
     a_result_that_is_registered,
 )
 

@@ -58,9 +58,10 @@ def test_a_thousand_jobs_ask_no_more_than_one_and_start_within_one_interval(
 ) -> None:
     submit_host.hold("other", "filler", 1024 << 20)
     runner = WorkflowRunner(home, "roots", 1)
-    with runner.edited("workflow.yml") as workflow:
-        [job] = workflow["jobs"]
-        workflow["jobs"] = [task(job, number) for number in range(ROOTS)]
+    workflow = runner.document("workflow.yml")
+    [job] = workflow["jobs"]
+    workflow["jobs"] = [task(job, number) for number in range(ROOTS)]
+    runner.save("workflow.yml", workflow)
     words = ("--bb-mode", "persistent", "--bb-capacity", "900MiB", "--bb-poll", "6s")
     submit = runner.planned("bb", *words)
     run = runner.start("bb")

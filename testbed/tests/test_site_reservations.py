@@ -24,6 +24,7 @@ from tests.support.waiting import until
 
 pytestmark = [pytest.mark.site, ON_EACH_PLUGIN]
 FALLBACK = (*PERSISTENT, "--bb-fallback", "pfs")
+POOLS = {"datawarp": "wlm_pool", "lua": "flash"}
 USES = {"datawarp": "persistentdw name=", "lua": "persist use "}
 NO_SPACE = "dwsd: no space left on any server: 507"
 
@@ -79,6 +80,19 @@ def is_held(submit_host: SlurmSite, home: Home, planner: str) -> None:
     check_ran_on_pfs(falling, done, NO_SPACE)
     queue = submit_host.run("root", "squeue", "-h", "-o", "%j").out
     assert falling.reservation("bb") not in queue  # the held request was withdrawn
+
+
+def is_larger_than_the_pool(submit_host: SlurmSite, home: Home, planner: str) -> None:
+    too_large = ("--bb-capacity", "2GiB")
+    pool = POOLS[home.flavour.plugin]
+    because = f"pool {pool} has 1.0 GiB in all"
+    failing = start(home, "large", planner, *PERSISTENT, *too_large)
+    falling = start(home, "fallback-large", planner, *FALLBACK, *too_large)
+    fails = failing.start("bb")
+    falls = falling.start("bb")
+    check_failed(fails.end(), f"asks for 2.0 GiB; {because}")
+    check_ran_on_pfs(falling, falls.end(), because)
+    assert not jobs_that_name(submit_host, falling.reservation("bb"))
 
 
 def belongs_to_another_user(submit_host: SlurmSite, home: Home, planner: str) -> None:
@@ -161,6 +175,7 @@ def status_with(runner: WorkflowRunner, words: str) -> str:
 
 STORIES = (
     is_held,
+    is_larger_than_the_pool,
     belongs_to_another_user,
     vanishes,
     comes_late,

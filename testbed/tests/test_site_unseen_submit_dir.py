@@ -9,12 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from pegasus_bb_testbed import site
 from pegasus_bb_testbed.home import Home
 from pegasus_bb_testbed.namespace import call
 
 from testbed.tests.slurm_site import SlurmSite
-from testbed.tests.workflow_runner import PLANNERS, PROFILES, SHOWN, WorkflowRunner
+from testbed.tests.workflow_runner import (
+    PLANNERS,
+    PROFILES,
+    SHOWN,
+    ExampleRunner,
+    WorkflowRunner,
+)
 from tests.support.user_site import JOBS, expected
 
 pytestmark = [pytest.mark.site]
@@ -74,6 +81,24 @@ class BehindSlurm(UnseenRunner):
         return tier_of(self.home) / "submit"
 
 
+class UnseenExample(ExampleRunner):
+    """One of examples/. Programs of the user are staged, others are on the nodes."""
+
+    def __init__(self, home: Home, name: str) -> None:
+        super().__init__(home, name, "builtin")
+        programs = yaml.safe_load((self.work / "transformations.yml").read_text())
+        for [place] in (entry["sites"] for entry in programs["transformations"]):
+            if place["pfn"].startswith(str(home.unseen)):
+                place |= {"name": "local", "type": "stageable"}
+        sites = yaml.safe_load((self.work / "sites.yml").read_text())
+        sites = on_tier_alone(home, sites, POOL)
+        for file, data in (("sites", sites), ("transformations", programs)):
+            (self.work / f"{file}.yml").write_text(yaml.safe_dump(data))
+
+    def _runs(self) -> Path:
+        return self.home.unseen
+
+
 def here(replicas: dict[str, Any]) -> dict[str, Any]:
     for entry in replicas["replicas"]:
         for place in entry["pfns"]:
@@ -129,3 +154,11 @@ def test_a_pool_runs_what_its_nodes_do_not_see(
 
 def test_slurm_runs_what_its_nodes_do_not_see(slurmd_of_a_node: Home) -> None:
     ran_well(BehindSlurm(slurmd_of_a_node, "slurm"))
+
+
+@pytest.mark.parametrize("name", ExampleRunner.SMALL)
+def test_an_example_gives_what_it_gives_here(unseen: Home, name: str) -> None:
+    example = UnseenExample(unseen, name)
+    example.planned("bb", *PERSISTENT, "--bb-python", "/usr/bin/python3")
+    example.run_well("bb")
+    assert example.content("bb")

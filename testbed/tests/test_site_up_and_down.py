@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -15,6 +16,8 @@ from pegasus_bb_testbed import namespace, site, testbed
 from pegasus_bb_testbed.command import command
 from pegasus_bb_testbed.home import Home
 
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.process import ask
 from testbed.tests.shared_testbed import up
 from testbed.tests.slurm_site import on_slurm
 from tests.support.waiting import until
@@ -76,6 +79,32 @@ def test_a_command_runs_as_its_user_and_ends_with_its_status(
     assert testbed.run(home, ["bash", "-c", shell], user) == 7
     assert said.read_text().split() == [user, str(home.work)]
     assert said.stat().st_uid == site.USERS.get(user, 0)
+
+
+def test_an_unknown_user_is_refused(home: Home) -> None:
+    with pytest.raises(UsageError, match="there are wfuser, other"):
+        testbed.run(home, ["true"], "nobody")
+
+
+def test_nothing_outside_is_reached(home: Home) -> None:
+    answer = ask(namespace.inside(home, ["cat", "/proc/net/dev"]))
+    devices = [line.split(":")[0].strip() for line in answer.out.splitlines()[2:]]
+    assert devices[:1] == ["lo"]
+    assert "eth0" not in devices
+
+
+def test_the_command_line_tells_what_is_up(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PEGASUS_BB_TESTBED", str(home.folder.parent))
+    words = ["--slurm", home.flavour.slurm, "status"]
+    said = CliRunner().invoke(command, words).output
+    assert re.search(r"up, [1-9]\d* processes below process \d+", said)
+    assert "DefaultPool=wlm_pool" in said
+    assert ("HTCondor" in said) is home.flavour.htcondor
+    testbed.down(home)
+    answer = CliRunner().invoke(command, words)
+    assert (answer.exit_code, "down" in answer.output) == (1, True)
 
 
 def test_a_start_that_fails_leaves_nothing_running(

@@ -40,6 +40,17 @@ def test_files_and_directories_go_in_and_out(dw: Dw, pfs: Path) -> None:
     assert (pfs / "all" / "t" / "a").read_text() == "a"
 
 
+def test_a_persistent_buffer_can_be_staged_too(dw: Dw, pfs: Path) -> None:
+    dw.create("csb")
+    variable = "$DW_PERSISTENT_STRIPED_csb"
+    script = dw.script(
+        "#DW persistentdw name=csb",
+        f"#DW stage_in type=file source={pfs}/in.txt destination={variable}/x",
+    )
+    environ = dw.run_job("51", script)
+    assert (Path(environ[variable[1:]]) / "x").read_text() == "input"
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

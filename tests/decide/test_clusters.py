@@ -11,7 +11,6 @@ from pegasus_bb.decide.job_reservations import (
     join_job_reservations,
     planned_job_reservations,
 )
-from pegasus_bb.decide.lint import job_reservations as job_lint
 from pegasus_bb.model.placement import Placement
 from tests.support.user_files import User, job, sized, use
 

@@ -114,19 +114,6 @@ def test_pages_are_conserved(
     assert all(nand >= host for host, nand in both)  # WAF >= 1, of each stream
 
 
-@given(geometries(), events, placed)
-def test_trim_never_leaves_more_to_copy(
-    geometry: Geometry, story: list[int], wanted: list[int]
-) -> None:
-    """With the same writes a device that hears of deleted files has fewer pages."""
-    valid = {}
-    for trim in (True, False):
-        device = new_device(geometry._replace(trim=trim), FILES)
-        device.replay(array("i", story), streams_of(geometry, wanted), 1)
-        valid[trim] = sum(device.state().valid)
-    assert valid[True] <= valid[False]
-
-
 @pytest.mark.parametrize("device", [new_device, Plain], ids=["compiled", "plain"])
 def test_a_full_device_refuses_until_a_file_is_deleted(device: Device) -> None:
     flash = device(Geometry(8, 4, 16, 1, True), 2)

@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
+import pytest
 from pegasus_bb_lab.mix.batch import Batch
 from pegasus_bb_lab.mix.pipelines import Pipeline
 from pegasus_bb_lab.model.mix import FCFS, FIRST_FIT
 
 from pegasus_bb.forecast.simulated_clock import Simulation, Steps
 
-Log = list[tuple[str, float]]
+# Name, nodes, seconds; there are ten nodes.
+THREE = (("a", 6, 10.0), ("large", 8, 10.0), ("small", 4, 30.0))
+TWO = (("a", 10, 10.0), ("b", 9, 3.0))
+ORDERS = {
+    "first fit starts what fits": (
+        (FIRST_FIT, THREE, None),
+        [("a", 0), ("small", 0), ("large", 30)],
+    ),
+    "first come, first served waits for the first": (
+        (FCFS, THREE, None),
+        [("a", 0), ("large", 10), ("small", 20)],
+    ),
+    "the job of a node that fails is the next to start": (
+        (FIRST_FIT, THREE, (5, 0, 1.0)),
+        [("a", 0), ("small", 0), ("a", 6), ("large", 30)],
+    ),
+    "another job runs until the node is repaired": (
+        (FIRST_FIT, TWO, (5, 3, 100.0)),
+        [("a", 0), ("b", 5), ("a", 105)],
+    ),
+}
 
 
-def started(
-    policy: str, *jobs: tuple[str, int, float], fault: tuple[float, int, float] | None
-) -> tuple[Log, Batch]:
-    """When each of (name, nodes, seconds) starts on ten nodes; the fault is (time,
-    node, repair)."""
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_order_of_jobs(order: str) -> None:
+    """The fault is (time, node, repair)."""
+    (policy, jobs, fault), expected = ORDERS[order]
     simulation = Simulation()
     log = []
 
@@ -35,28 +55,4 @@ def started(
         simulation.start(fail(*fault))
     simulation.run()
     assert (batch.free, batch.down) == (10, 0)
-    return log, batch
-
-
-THREE = (("a", 6, 10.0), ("large", 8, 10.0), ("small", 4, 30.0))
-
-
-def test_first_fit_starts_what_fits() -> None:
-    log, _ = started(FIRST_FIT, *THREE, fault=None)
-    assert log == [("a", 0), ("small", 0), ("large", 30)]
-
-
-def test_first_come_first_served_waits_for_the_first() -> None:
-    log, _ = started(FCFS, *THREE, fault=None)
-    assert log == [("a", 0), ("large", 10), ("small", 20)]
-
-
-def test_the_job_of_a_node_that_fails_is_the_next_to_start() -> None:
-    log, _ = started(FIRST_FIT, *THREE, fault=(5, 0, 1.0))
-    assert log == [("a", 0), ("small", 0), ("a", 6), ("large", 30)]
-
-
-def test_another_job_runs_until_the_node_is_repaired() -> None:
-    jobs = (("a", 10, 10.0), ("b", 9, 3.0))
-    log, _ = started(FIRST_FIT, *jobs, fault=(5, 3, 100.0))
-    assert log == [("a", 0), ("b", 5), ("a", 105)]
+    assert log == expected

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +13,7 @@ from pegasus_bb_lab.mix.single_run import dump_bandwidth
 from pegasus_bb_lab.model.machine import LOCAL, ROUND_ROBIN, SHARED, Machine
 
 from lab.tests.mix.machines import GB, MACHINE, with_buffer
-from pegasus_bb.forecast.simulated_clock import Process, Simulation, Steps
+from pegasus_bb.forecast.simulated_clock import Simulation, Steps
 
 EVEN = with_buffer(MACHINE, SHARED, placement=ROUND_ROBIN)
 
@@ -25,11 +25,12 @@ class Site:
         self.buffer: Buffer = build_buffer(architecture, self.simulation, machine, rng)
         self.log: list[tuple[str, float]] = []
 
-    def write(self, name: str, checkpoint: Checkpoint, at: float = 0) -> Process:
-        return self._start(name, checkpoint, at, self.buffer.write)
+    def write(self, name: str, checkpoint: Checkpoint) -> None:
+        def steps() -> Steps:
+            yield from self.buffer.write(checkpoint)
+            self.log.append((name, round(self.simulation.now, 6)))
 
-    def read(self, name: str, checkpoint: Checkpoint, at: float = 0) -> Process:
-        return self._start(name, checkpoint, at, self.buffer.read)
+        self.simulation.start(steps())
 
     def at(self, time: float, act: Callable[[], object]) -> None:
         def steps() -> Steps:
@@ -41,20 +42,6 @@ class Site:
     def run(self) -> list[tuple[str, float]]:
         self.simulation.run()
         return self.log
-
-    def _start(
-        self,
-        name: str,
-        checkpoint: Checkpoint,
-        at: float,
-        move: Callable[[Checkpoint], Generator[object, None, None]],
-    ) -> Process:
-        def steps() -> Steps:
-            yield at
-            yield from move(checkpoint)  # type: ignore[misc]
-            self.log.append((name, round(self.simulation.now, 6)))
-
-        return self.simulation.start(steps())
 
 
 def of(nodes: int, per_node: float = 50 * GB) -> Checkpoint:

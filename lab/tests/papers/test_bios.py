@@ -19,14 +19,10 @@ def found() -> Any:
     return json.loads((BIOS / "output.json").read_text())
 
 
-def run(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(BIOS / "reproduce.py"), *words]
-    return subprocess.run(command, capture_output=True, text=True)
-
-
 @pytest.mark.nightly
 def test_one_seed_prints_the_same_bytes_again() -> None:
-    done = run("--seeds", "1", "--json")
+    words = [sys.executable, BIOS / "reproduce.py", "--seeds", "1", "--json"]
+    done = subprocess.run(words, capture_output=True, text=True)
     assert done.stdout == (BIOS / "output-1-seed.json").read_text(), done.stderr
 
 
@@ -34,12 +30,6 @@ def test_the_text_is_of_the_same_figures(found: Any, monkeypatch: Any) -> None:
     monkeypatch.syspath_prepend(str(BIOS))
     lines = runpy.run_path(str(BIOS / "reproduce.py"))["lines"]
     assert "\n".join([*lines(found), ""]) == (BIOS / "output.txt").read_text()
-
-
-def test_no_seeds_are_refused() -> None:
-    done = run("--seeds", "0")
-    assert done.returncode == 2
-    assert "at least 1" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pegasus_bb_lab.model.applications import Application, Target
 from pegasus_bb_lab.provision.application_dumps import Client, draw_clients, dumps_of
-from pegasus_bb_lab.provision.comparison import compare_policies
 from pegasus_bb_lab.provision.drain_outcome import Span, bandwidths
-from pegasus_bb_lab.provision.equations import load, on_osts, segment_bandwidth
+from pegasus_bb_lab.provision.equations import segment_bandwidth
 from pegasus_bb_lab.provision.group import Group
 from pegasus_bb_lab.provision.optimum import optimum, production_and_deadline
 from pegasus_bb_lab.provision.proactive import Proactive
@@ -40,15 +39,6 @@ def populations(draw: st.DrawFn) -> tuple[Client, ...]:
     ]
     rng = Random(draw(st.integers(0, 999)))
     return draw_clients(applications, 600.0, rng, draw(st.floats(0, 0.5)))
-
-
-def twelve_applications() -> list[Application]:
-    """0.45 GB/s in all, each a twelfth."""
-    intervals = [240.0, 300.0, 360.0, 480.0, 600.0, 720.0] * 2
-    return [
-        Application(f"app{n}", int(0.0375 * GB * interval), interval)
-        for n, interval in enumerate(intervals)
-    ]
 
 
 def size_within(span: Span, start: float, end: float) -> float:
@@ -108,17 +98,3 @@ def test_the_optimum_drains_no_dump_early_and_none_late(
     for gap in production_and_deadline(clients):
         assert gap.high == sum(dump.size for dump in dumps if dump.made < gap.time)
         assert gap.low == sum(dump.size for dump in dumps if dump.due <= gap.time)
-
-
-@pytest.mark.parametrize("osts", [4, 2])
-def test_proactive_is_even_and_never_late_reactive_has_peaks(osts: int) -> None:
-    """The shape of Fig. 8, also on half of the OSTs."""
-    applications = twelve_applications()
-    average = load(applications)
-    found = compare_policies(on_osts(HDD, osts), applications, 1500, seed=1)
-
-    assert found.proactive.peak(10) <= 1.1 * average
-    assert found.proactive.late() == []
-    assert not found.proactive.is_overloaded
-    assert found.reactive.peak(10) >= 3 * average
-    assert found.optimum <= found.proactive.peak(10)

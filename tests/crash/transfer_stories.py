@@ -64,9 +64,12 @@ class StageIn(JobList):
             (pfs / name).write_text(f"{name} as it was")
         (pfs / "program").chmod(0o640)
         tree(pfs / "folder")
-        self.site.place({"sub/linked": "pfs link", "sub/home": "pfs copy"})
-        names = ("file", "folder", "linked", "home")
-        jobs = [transfer(n, pfs / n, f"{SCRATCH}/sub/{n}") for n in names]
+        places = {"file": "bb copy", "linked": "pfs link", "home": "pfs copy"}
+        self.site.place({f"sub/{name}": how for name, how in places.items()})
+        # Pegasus asks for links where source and scratch are of one site.
+        asked = f"symlink://{SCRATCH}/./sub"
+        jobs = [transfer(f"sub/{n}", pfs / n, f"{asked}/{n}") for n in places]
+        jobs.append(transfer("folder", pfs / "folder", f"{SCRATCH}/sub/folder"))
         run = transfer("program", pfs / "program", f"{SCRATCH}/run", executable=True)
         return [*jobs, run]
 
@@ -88,6 +91,7 @@ class StageIn(JobList):
         place = self.site.scratch / "sub"
         found = sorted(entry.name for entry in place.iterdir())
         assert found == ["file", "folder", "home", "linked"]
+        assert not (place / "file").is_symlink()
         assert (place / "linked").readlink() == self.site.pfs / "linked"
         home = self.site.pfs_scratch / "sub" / "home"
         assert (place / "home").readlink() == home

@@ -56,9 +56,3 @@ def test_binding_twice_is_binding_once(real: str) -> None:
     once = binding.text("cat /bb/pbb4f1c2a9e/a --bind /bb/pbb4f1c2a9e=X")
     assert f"cat {real}/a" in once
     assert binding.text(once) == once
-
-
-def test_argv_and_environment_are_bound_value_by_value(binding: Binding) -> None:
-    assert binding.argv(["-w", "/bb/pbb4f1c2a9e/run"]) == ["-w", f"{REAL}/run"]
-    given = {"SCRATCH": "/bb/pbb4f1c2a9e", "/bb/pbb4f1c2a9e": "name stays"}
-    assert binding.environ(given) == {"SCRATCH": REAL, "/bb/pbb4f1c2a9e": "name stays"}

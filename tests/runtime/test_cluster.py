@@ -9,8 +9,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from pegasus_bb.planner.builtin.cluster_nodes import task_line
 from pegasus_bb.report.records import parse_records
 from pegasus_bb.runtime.programs.exitcode import judge
@@ -84,15 +82,12 @@ def test_a_list_with_an_open_quote_is_refused_before_any_task(site: Site) -> Non
     assert not (site.root / "ran").exists()
 
 
-@pytest.mark.parametrize("programs", [["cluster"], ["launch", "cluster"]])
-def test_a_signal_ends_the_task_and_no_further_one_starts(
-    site: Site, programs: list[str]
-) -> None:
-    """Also of launch, which runs the list itself: it starts the task and nothing."""
+def test_a_signal_ends_the_task_and_no_further_one_starts(site: Site) -> None:
+    """launch runs the list itself: it starts the task and nothing."""
     tasks = listed(site, "touch begun; sleep 60", "touch ran")
     site.start("record", "true")  # installs the programs
     process = subprocess.Popen(
-        [site.program(name) for name in programs],
+        [site.program("launch"), site.program("cluster")],
         cwd=site.root,
         env={**os.environ, "PEGASUS_BB_LEDGER": str(site.root / "ledger.jsonl")},
         stdin=subprocess.PIPE,

@@ -27,11 +27,6 @@ def judged(code: int, path: Path) -> int:
     return main(["-r", str(code), str(path)])
 
 
-def test_a_job_that_did_it_is_kept_under_a_number(node: Path) -> None:
-    assert judged(0, node) == 0
-    assert names(node.parent) == ["cat1_ID1.err.000", "cat1_ID1.out.000"]
-
-
 def test_every_attempt_is_kept(node: Path) -> None:
     shutil.copyfile(RECORDED / BAD, node)
     assert judged(0, node) == 1

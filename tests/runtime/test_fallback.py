@@ -153,9 +153,6 @@ def test_folders_that_do_not_match_are_no_place_to_go(
     assert where(run) == ""
 
 
-# -- directives, killed in between and started over
-
-
 # -- giving back
 
 
@@ -173,17 +170,6 @@ def test_bb_delete_still_looks_after_the_results(run: Run, capsys: Captured) -> 
     assert run.delete() == 0
     assert ledger.reservations()[0].end == "refused"
     assert run.noted().released_at is None  # there never was any
-
-
-def test_a_reservation_that_came_up_late_is_released(run: Run) -> None:
-    run.change(delay="1h", wait=0)
-    assert (run.setup(), run.gate()) == (0, 0)
-    run.change(delay="0")
-    assert run.folder().exists()
-    assert run.delete() == 0
-    assert not run.folder().exists()
-    assert ledger.reservations()[0].end == "released"
-    assert run.delete() == 0  # killed before it was noted as done, say
 
 
 def test_what_is_another_run_s_stays(run: Run) -> None:

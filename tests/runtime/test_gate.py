@@ -74,13 +74,6 @@ def test_the_deadline_holds_before_setup_asked_too(run: Run) -> None:
 # -- no answer is neither up nor gone
 
 
-def test_unreachable_then_ready(run: Run, capsys: Captured) -> None:
-    run.change(fail="status*2: unreachable")
-    run.setup()
-    assert [run.gate() for _ in range(3)] == [75, 75, 0]
-    assert "gave no answer" in words(capsys)
-
-
 def test_unreachable_until_the_deadline_is_78(run: Run) -> None:
     run.change(fail="status: unreachable", wait=600)
     run.setup()
@@ -132,6 +125,3 @@ def test_owner_size_and_age_are_compared_with_what_was_asked(
     said = reservation_identity.mismatch(status, request, NOTED)
     assert why in said
     assert bool(why) == bool(said)
-
-
-# -- as a program

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.core.errors import RESERVATION_FAILED
 from pegasus_bb.report.run_notes import jobs_on_pfs
 from pegasus_bb.runtime.backends.backend_table import open_backend
 from pegasus_bb.runtime.bind import Binding
@@ -16,6 +15,8 @@ from pegasus_bb.runtime.job_reservation.planned import job_reservation, own_requ
 from pegasus_bb.runtime.programs import await_stage_out
 from tests.support.hybrid_site import BELOW, PREFIX, HybridSite
 from tests.support.job_reservation_site import JOB, NODE
+
+from .test_job_reservation import refused
 
 MAKE = (
     "cat in.txt > out.txt; cat pfs-in.txt > sub/more.txt; echo x > pfs-out.txt; "
@@ -85,10 +86,8 @@ def test_what_all_share_is_not_the_task_s_to_replace(site: HybridSite) -> None:
 
 def test_without_the_shared_reservation_it_does_not_start(site: HybridSite) -> None:
     site.base.rename(site.root / "gone")
-    done = launch(site, "touch started")
-    assert done.returncode == RESERVATION_FAILED
+    refused(site, **site.mounts)
     assert site.note["status"] != 0
-    assert not (site.fast / "run" / "started").exists()
 
 
 class TestAFullTier:

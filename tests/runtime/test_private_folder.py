@@ -48,21 +48,8 @@ class TestTheFolder:
         ended(job.run("wc -c < a/b/deep.dat > c/out.txt"))
         assert int(job.made("c/out.txt")) == len(LARGE)
 
-    def test_takes_undeclared_files_with_it(self, job: PrivateJob) -> None:
-        many = "seq 1 2000 | xargs touch; mkdir -p deep/er; echo x > deep/er/x"
-        ended(job.run(f"{many}; echo done > out.txt"))
-        assert sorted(p.name for p in job.scratch.iterdir()) == [
-            ".jobs",
-            "big.dat",
-            "other.txt",
-            "out.txt",
-            "small.txt",
-        ]
-        assert list(job.jobs.iterdir()) == []
-
-    @pytest.mark.parametrize("task", ["exit 3", "rm -rf *; exit 3", "cd /; exit 3"])
-    def test_goes_after_a_failure_too(self, job: PrivateJob, task: str) -> None:
-        ended(job.run(task), 3)
+    def test_goes_after_a_failure_too(self, job: PrivateJob) -> None:
+        ended(job.run("rm -rf *; cd /; exit 3"), 3)
         assert list(job.jobs.iterdir()) == []
         assert not (job.scratch / "out.txt").exists()
 

@@ -79,19 +79,6 @@ def test_a_refusal_is_noted_with_the_message_of_the_scheduler(
     assert run.noted().failure == ""
 
 
-@pytest.mark.parametrize("owner", ["otheruser", ""])
-def test_a_name_that_is_taken_is_refused_and_named(
-    run: Run, capsys: Captured, owner: str
-) -> None:
-    other = run.request._replace(uuid="other-run", settings={})
-    settings = {**run.request.settings, "owner": owner}
-    type(run.backend())(settings).create(other)
-    assert run.setup() == 76
-    said = words(capsys)
-    assert NAME in said
-    assert (owner or "other-run") in said
-
-
 def test_an_unreachable_scheduler_is_78_and_says_nothing_of_the_reservation(
     run: Run,
 ) -> None:

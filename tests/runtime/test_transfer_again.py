@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from pegasus_bb.runtime import manifest
 from tests.support.job_lists import SCRATCH, Site, do, transfer
 
 RESULTS = [f"out{number}" for number in range(40)]
@@ -15,6 +16,10 @@ def stage_out(site: Site) -> tuple[int, str]:
     jobs = [transfer(lfn, f"{SCRATCH}/{lfn}", site.out / lfn) for lfn in RESULTS]
     done = do(site, *jobs)
     return done.returncode, done.stderr.decode()
+
+
+def noted(site: Site) -> set[str]:
+    return set(manifest.read(str(site.bb / "manifest.jsonl"), "run-1"))
 
 
 def make_results(site: Site) -> None:
@@ -28,11 +33,14 @@ def test_only_what_is_missing_is_copied_again(site: Site) -> None:
     (site.scratch / "out7").unlink()
     status, said = stage_out(site)
     assert status == 1 and "out7: is not there" in said
-    before = {lfn: (site.out / lfn).stat().st_ino for lfn in RESULTS if lfn != "out7"}
+    before = {path: path.stat().st_ino for path in site.out.iterdir()}
+    arrived = {path.name for path in before}
+    assert noted(site) == arrived == {*RESULTS} - {"out7"}
     (site.scratch / "out7").write_text("out7 1")
     assert stage_out(site) == (0, "")
     assert (site.out / "out7").read_text() == "out7 1"
-    assert {lfn: (site.out / lfn).stat().st_ino for lfn in before} == before
+    assert {path: path.stat().st_ino for path in before} == before
+    assert noted(site) == {*RESULTS}
 
 
 @pytest.mark.parametrize("where", ["scratch", "out"])

@@ -15,18 +15,6 @@ from tests.support.job_lists import PREFIX, SCRATCH, Site, do, folder, names, tr
 
 
 class TestFolders:
-    def test_the_scratch_has_a_twin_where_files_live_on_the_pfs(
-        self, site: Site
-    ) -> None:
-        site.scratch.rmdir()
-        site.place({"a": "pfs link", "b": "bb write"})
-        assert do(site, folder("mkdir", SCRATCH)).returncode == 0
-        assert site.scratch.is_dir() and not site.pfs_scratch.exists()
-        site.place({"a": "pfs write"})
-        assert do(site, folder("mkdir", SCRATCH)).returncode == 0
-        assert site.pfs_scratch.is_dir()
-        assert names(site.scratch) == [MARK] == names(site.pfs_scratch)
-
     def test_removing_a_file_removes_what_its_link_leads_to(self, site: Site) -> None:
         site.place({"mid": "pfs write", "ref": "pfs link", "x": "bb write"})
         home = site.pfs_scratch / "mid"
@@ -41,21 +29,6 @@ class TestFolders:
             assert do(site, *jobs).returncode == 0
         assert names(site.scratch) == [] == names(site.pfs_scratch)
         assert original.read_text() == "x"
-
-    def test_removing_the_scratch_removes_its_twin_and_follows_no_link(
-        self, site: Site
-    ) -> None:
-        site.place({"mid": "pfs write"})
-        assert do(site, folder("mkdir", SCRATCH)).returncode == 0
-        (site.pfs_scratch / "mid").write_text("x")
-        original = site.pfs / "kept"
-        original.mkdir()
-        (original / "data").write_text("x")
-        (site.scratch / "to-a-folder").symlink_to(original)
-        assert do(site, folder("remove", SCRATCH, recursive=True)).returncode == 0
-        assert not site.scratch.exists() and not site.pfs_scratch.exists()
-        assert (original / "data").read_text() == "x"
-        assert site.real.is_dir()
 
     @pytest.mark.parametrize(
         "what", [PREFIX, f"{SCRATCH}/../..", "submit", "out", "home", "."]

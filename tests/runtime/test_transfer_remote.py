@@ -46,11 +46,6 @@ class TestWeb:
         assert f"{len(BODY)} bytes to ".encode() in done.stdout
         assert server.ranges == [None, "bytes=700-"]
 
-    def test_a_program_can_be_started(self, site: Site, server: WebServer) -> None:
-        url = server.url()
-        do(site, transfer("run.sh", url, f"{SCRATCH}/run.sh", executable=True))
-        assert os.access(site.scratch / "run.sh", os.X_OK)
-
     def test_a_wrong_file_takes_no_name(self, site: Site, server: WebServer) -> None:
         job = transfer("in.txt", server.url(), f"{SCRATCH}/in.txt", checksum=BAD)
         done = do(site, job)
@@ -163,14 +158,6 @@ class TestDeclaredChecksums:
         os.link(given, site.scratch / "in.txt")
         assert self.bring(site, given, BAD).returncode == 1
         assert (site.scratch / "in.txt").read_bytes() == BODY
-
-    def test_holes_are_read_as_zeros(self, site: Site, given: Path) -> None:
-        with given.open("r+b") as sparse:
-            sparse.truncate(HOLE)
-        hasher = hashlib.sha256(BODY)
-        hasher.update(bytes(HOLE - len(BODY)))
-        done = self.bring(site, given, f"sha256:{hasher.hexdigest()}")
-        assert done.returncode == 0, done.stderr
 
     @pytest.mark.parametrize("checksum", [GOOD, BAD])
     def test_what_pegasus_transfer_brings_is_checked_as_well(

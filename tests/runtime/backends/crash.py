@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 # What a program does to the disk, as Python's audit events name it.
@@ -30,38 +31,30 @@ def crash_at_every_step(
 
     Ends when it came to its end unhurt; that it died at least thrice is asserted.
     """
-    for step in range(1000):
+    for step in count():
         root = tmp_path / f"crash{step}"
         before(root)
-        if not _dies(lambda root=root: killed(root), step):
+        child = os.fork()
+        if child == 0:
+            _end_before(step, lambda root=root: killed(root))
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if status == 0:
             assert step > 3, "nothing touched the disk: the test tests nothing"
             return
+        assert status == _KILLED, "the child failed on its own"
         yield step, root
-    raise AssertionError("it never comes to an end")
 
 
-def _dies(action: Callable[[], object], step: int) -> bool:
-    child = os.fork()
-    if child == 0:
-        _die_before(step)
-        try:
-            action()
-        except BaseException as error:
-            print(repr(error), file=sys.stderr)
-            os._exit(1)
+def _end_before(step: int, action: Callable[[], object]) -> None:
+    left = iter(range(step))
+
+    def touched(event: str, _: tuple[object, ...]) -> None:
+        if event in _TOUCHES and next(left, None) is None:
+            os._exit(_KILLED)
+
+    sys.addaudithook(touched)
+    try:
+        action()
         os._exit(0)
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    assert status in (0, _KILLED), f"the child failed on its own ({status})"
-    return status == _KILLED
-
-
-def _die_before(step: int) -> None:
-    left = [step]
-
-    def count(event: str, _: tuple[object, ...]) -> None:
-        if event in _TOUCHES:
-            left[0] -= 1
-            if left[0] < 0:
-                os._exit(_KILLED)
-
-    sys.addaudithook(count)
+    finally:
+        os._exit(1)

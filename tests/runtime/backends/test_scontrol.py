@@ -124,21 +124,6 @@ def test_a_buffer_named_like_the_plugin_or_a_header_is_still_a_row() -> None:
     assert (row.name, row.pool, row.size) == ("datawarp", "", scontrol.INFINITE)
 
 
-@pytest.mark.parametrize("odd", ["\x1c", "\x1e", "\x85", "\u2028"])
-def test_a_name_of_another_user_s_begins_no_field_row_or_plugin(odd: str) -> None:
-    """Slurm ends a name at a blank of ASCII only."""
-    name = f"pbbours{odd}UserID=me(7){odd}Name=datawarp"
-    [found] = scontrol.parse_burst(
-        "Name=datawarp DefaultPool=a Granularity=1MiB\n  Allocated Buffers:\n"
-        f"    Name={name} Size=1 State=allocated UserID=them(8)\n"
-        "    Name=pbbours Size=2 State=allocated UserID=me(7)\n"
-    )
-    assert [(b.name, b.size, b.uid) for b in found.buffers] == [
-        (name, 1, 8),
-        ("pbbours", 2, 7),
-    ]
-
-
 # Slurm's own list (bb_state_string), copied here on purpose: a word that is missing in
 # our table fails, and so does one that Slurm does not have.
 _SLURM_SAYS = (

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,13 +20,7 @@ from tests.runtime.draining.virtual import Clock
 class Job:
     """A program that dumps, and the drainer of its dumps; each is drained at once."""
 
-    def __init__(
-        self,
-        root: Path,
-        kept: int = 1,
-        interval: float = 0.0,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, root: Path) -> None:
         self.buffer, self.pfs = root / "buffer", root / "pfs"
         for folder in (self.buffer, self.pfs):
             folder.mkdir()
@@ -35,14 +28,13 @@ class Job:
         here = str(self.buffer)
         there = str(self.pfs)
         self.arrivals = Arrivals(str(root / "journal"), here, there)
-        known = Interval(interval)
+        known = Interval(0.0)
         self.drainer = Drainer(
             Route(here, there),
             self.arrivals,
-            WatchedBuffer(here, self.arrivals, kept),
+            WatchedBuffer(here, self.arrivals, 1),
             interval=known,
             say=self.words.append,
-            clock=clock,
         )
         self._bursts = Bursts(1.0, known, self.words.append)
         self._bursts.look({}, 0.0)

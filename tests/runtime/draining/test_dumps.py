@@ -17,8 +17,8 @@ QUIET = 5.0
 class Buffer:
     """A folder whose files are only thought of, looked at once a second."""
 
-    def __init__(self, fixed: float = 0.0) -> None:
-        self.interval = Interval(fixed)
+    def __init__(self) -> None:
+        self.interval = Interval(0.0)
         self.words: list[str] = []
         self.bursts = Bursts(QUIET, self.interval, self.words.append)
         self.files: Found = {}
@@ -31,9 +31,6 @@ class Buffer:
         for name in names:
             self._version += 1
             self.files[name] = (self._version,), size
-
-    def remove(self, name: str) -> None:
-        del self.files[name]
 
     def rest(self, seconds: int) -> None:
         for _ in range(seconds):

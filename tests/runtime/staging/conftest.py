@@ -12,6 +12,8 @@ import pytest
 from pegasus_bb.runtime.staging.digests import SHA256
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.helper import load
+from pegasus_bb.runtime.staging.hints import NO_HINT
+from pegasus_bb.runtime.staging.items import Folder, Item, item_of
 from pegasus_bb.runtime.staging.stage_journal import StageJournal
 from pegasus_bb.runtime.staging.stage_tree import Stage
 
@@ -26,6 +28,23 @@ def copier(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
             pytest.fail("there is a compiler, but the helper was not built")
         pytest.skip("the compiled helper was not built: no compiler")
     return str(request.param)
+
+
+def items_of(source: Path, dest: Path, hint: int = NO_HINT) -> list[Item]:
+    """Every file of ``source``, on its way to ``dest``."""
+    here, there = (Folder.open(str(folder)) for folder in (source, dest))
+    return [
+        item_of(
+            here,
+            path.name,
+            there,
+            as_name=path.name,
+            status=path.stat(),
+            mark=None,
+            hint=hint,
+        )
+        for path in sorted(source.iterdir())
+    ]
 
 
 class TwoTrees:

@@ -113,9 +113,9 @@ def test_a_source_without_read_permission(of_a_user: Path) -> None:
     (trees.source / "dir").chmod(0o755)
 
 
-@pytest.mark.parametrize("size", [20 << 20])
-def test_a_source_written_anew_with_its_old_time(trees: TwoTrees, size: int) -> None:
+def test_a_source_written_anew_with_its_old_time(trees: TwoTrees) -> None:
     """As rsync --inplace and cp -p do it: only ctime tells."""
+    size = 20 << 20
     path = trees.write("data", b"A" * size)
     before = path.stat()
     steps = []

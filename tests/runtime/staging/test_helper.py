@@ -40,7 +40,7 @@ def test_a_complete_helper_loads(built: Path) -> None:
     assert is_loaded(built)
 
 
-@pytest.mark.parametrize("kept", [0, 10, 64, 4096, 8192, 12288, -1])
+@pytest.mark.parametrize("kept", [0, 4096, -1])
 def test_a_truncated_helper_is_not_loaded(built: Path, kept: int) -> None:
     """The loader trusts it, and dies of SIGBUS where its end is missing."""
     size = built.stat().st_size

@@ -12,11 +12,12 @@ from pegasus_bb.runtime.staging import onefile
 from pegasus_bb.runtime.staging.digests import SHA256
 from pegasus_bb.runtime.staging.folder_lfns import copy_path
 from pegasus_bb.runtime.staging.hints import hint_of
-from pegasus_bb.runtime.staging.items import Folder, item_of
 from pegasus_bb.runtime.staging.mover import Mover
 from pegasus_bb.runtime.staging.pour import Poured
 from pegasus_bb.runtime.staging.writing import Writing
 from tests.support.kept_hints import keeps_hints
+
+from .conftest import items_of
 
 __all__ = ["keeps_hints"]
 SIZES = {"empty": 0, "small": 100, "batch": 1 << 20, "alone": 9 << 20}
@@ -26,16 +27,9 @@ def moved(folder: Path, hint: int) -> dict[str, Path]:
     """A file of each size, moved with ``hint``."""
     (folder / "from").mkdir()
     (folder / "to").mkdir()
-    source, dest = (Folder.open(str(folder / name)) for name in ("from", "to"))
-    items = []
     for name, size in SIZES.items():
         (folder / "from" / name).write_bytes(os.urandom(size))
-        found = (folder / "from" / name).stat()
-        items.append(
-            item_of(
-                source, name, dest, as_name=name, status=found, mark=None, hint=hint
-            )
-        )
+    items = items_of(folder / "from", folder / "to", hint)
     outcomes = list(Mover(SHA256).move(items))
     assert [outcome.failure for outcome in outcomes] == [None] * len(SIZES)
     return {name: folder / "to" / name for name in SIZES}
@@ -71,8 +65,3 @@ def test_the_hint_is_there_before_the_first_byte(
         writing=Writing(hint=HINTS["short"]),
     )
     assert seen == [HINTS["short"]]
-
-
-def copy(folder: Path, hint: int) -> None:
-    writing = Writing(hint=hint)
-    copy_path(str(folder / "from"), str(folder / "to"), writing=writing)

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.core.files import write_json
-from pegasus_bb.runtime.staging.items import Folder, item_of
 from pegasus_bb.runtime.staging.sync import sync
 from tests.support.refused import CHMOD, LINK, SYMLINK, without
 
-from .conftest import TwoTrees
+from .conftest import TwoTrees, items_of
 from .test_tree import modes
 
 BIG = bytes(range(256)) * (5 << 10)  # more than the helper takes
@@ -86,15 +85,10 @@ def test_a_folder_whose_file_system_has_no_sync_counts_as_durable(
 
     monkeypatch.setattr(os, "fsync", refused)
     (tmp_path / "file").write_text("1")
-    found = (tmp_path / "file").stat()
-    folder = Folder.open(str(tmp_path))
-    item = item_of(folder, "file", folder, as_name="file", status=found, mark=None)
-    assert bool(sync([item], [], "1.abcdef")) is raises
+    items = items_of(tmp_path, tmp_path)
+    assert bool(sync(items, [], "1.abcdef")) is raises
     if raises:
         with pytest.raises(OSError):
             write_json(str(tmp_path / "note"), {})
     else:
         write_json(str(tmp_path / "note"), {})
-
-
-# -- the helper in C and Python are one copier

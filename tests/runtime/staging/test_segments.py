@@ -14,12 +14,13 @@ import pytest
 from pegasus_bb.runtime.staging import mover
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.folder_lfns import copy_path
-from pegasus_bb.runtime.staging.items import Folder, item_of
 from pegasus_bb.runtime.staging.mover import Mover
 from pegasus_bb.runtime.staging.onefile import Copied
 from pegasus_bb.runtime.staging.segments import Segments
 from pegasus_bb.runtime.staging.sync import sync
 from pegasus_bb.runtime.staging.writing import Writing
+
+from .conftest import items_of
 
 KIB = 1 << 10
 MIB = 1 << 20
@@ -32,7 +33,6 @@ class Told(Segments):
         self._size = size
         self.events: list[str] = []
         self.taken: list[int] = []
-        self.is_stopped = False
 
     @property
     def size(self) -> int:
@@ -44,9 +44,6 @@ class Told(Segments):
         self.taken.append(size)
         yield
         self.events.append("end")
-
-    def stop(self) -> None:
-        self.is_stopped = True
 
 
 @pytest.fixture
@@ -77,16 +74,8 @@ def copy_told(source: Path, digest: bool, told: Told) -> Copied:
 
 def moved(source: Path, dest: Path, segments: Segments | None) -> dict[str, str]:
     """Copy every file of ``source``: name -> digest of what has landed."""
-    here = Folder.open(str(source))
-    there = Folder.open(str(dest))
-    items = [
-        item_of(
-            here, path.name, there, as_name=path.name, status=path.stat(), mark=None
-        )
-        for path in sorted(source.iterdir())
-    ]
     found = {}
-    for outcome in Mover(segments=segments).move(items):
+    for outcome in Mover(segments=segments).move(items_of(source, dest)):
         assert outcome.landed, outcome.failure
         found[outcome.item.name] = outcome.landed.digest
     return found
@@ -135,18 +124,13 @@ def test_a_batch_that_the_disk_cannot_keep_fails(
     told: Told, folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The disk says so once, to the first sync: the segment's."""
-    source, dest = folders
-    (source / "small").write_bytes(b"result")
+    (folders[0] / "small").write_bytes(b"result")
 
     def broken(named: object, copied: list[object], tag: str) -> dict[int, OSError]:
         error = OSError(errno.EIO, os.strerror(errno.EIO))
         return {id(item): error for item in copied}
 
     monkeypatch.setattr(mover, "sync", broken)
-    here = Folder.open(str(source))
-    there = Folder.open(str(dest))
-    found = (source / "small").stat()
-    items = [item_of(here, "small", there, as_name="small", status=found, mark=None)]
-    (outcome,) = Mover(segments=told).move(items)
+    (outcome,) = Mover(segments=told).move(items_of(*folders))
     assert outcome.landed is None
     assert isinstance(outcome.failure, CopyFailed)

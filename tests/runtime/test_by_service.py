@@ -7,8 +7,8 @@ import os
 import shutil
 import signal
 import subprocess
-import threading
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -115,18 +115,12 @@ def test_the_wait_has_an_end(served: Site, daemon: Daemon, given: Path) -> None:
 def test_what_a_service_has_forgotten_is_looked_at_and_asked_for_again(
     served: Site, daemon: Daemon, client: Client, was_copied: bool
 ) -> None:
-    jobs = make_results(served)
-    daemon.control().ask("pause")
-    thread, answers = in_the_background(served, jobs)
-    until(lambda: client.status())
-    daemon.kill()
-    shutil.rmtree(daemon.folder / "state")
+    done = transfer_that_is_forgotten(served, daemon, client)
     if was_copied:
         for lfn in RESULTS:
             shutil.copyfile(served.scratch / lfn, served.out / lfn)
     again = daemon.start()
-    thread.join(timeout=60)
-    assert answers[0].returncode == 0, answers[0].stderr
+    assert done.result(60).returncode == 0
     assert len(again.status()) == (0 if was_copied else len(RESULTS))
     for lfn in RESULTS:
         assert noted(served)[lfn]["digest"] == digest_path(str(served.out / lfn))
@@ -135,29 +129,27 @@ def test_what_a_service_has_forgotten_is_looked_at_and_asked_for_again(
 def test_another_task_with_the_same_number_is_not_ours(
     served: Site, daemon: Daemon, client: Client
 ) -> None:
-    jobs = make_results(served)
-    daemon.control().ask("pause")
-    thread, answers = in_the_background(served, jobs)
-    until(lambda: client.status())
-    daemon.kill()
-    shutil.rmtree(daemon.folder / "state")
+    done = transfer_that_is_forgotten(served, daemon, client)
     before, daemon.sockets = daemon.sockets, daemon.folder / "sock2"
     daemon.environ["PEGASUS_BB_STAGER"] = str(daemon.sockets)
     daemon.make("other", 10)
     daemon.start().submit([daemon.copy("other")] * len(RESULTS))
     (daemon.sockets / "user").rename(before / "user")  # now it is found
-    thread.join(timeout=60)
-    assert answers[0].returncode == 0, answers[0].stderr
+    assert done.result(60).returncode == 0
     assert noted(served).keys() == set(RESULTS)
 
 
-def in_the_background(
-    site: Site, jobs: list[dict[str, Any]]
-) -> tuple[threading.Thread, list[Any]]:
-    answers: list[Any] = []
-    thread = threading.Thread(target=lambda: answers.append(do(site, *jobs)))
-    thread.start()
-    return thread, answers
+def transfer_that_is_forgotten(
+    site: Site, daemon: Daemon, client: Client
+) -> Future[Any]:
+    """Its service is killed, and loses all that it knows."""
+    jobs = make_results(site)
+    daemon.control().ask("pause")
+    done = ThreadPoolExecutor(1).submit(do, site, *jobs)
+    until(lambda: client.status())
+    daemon.kill()
+    shutil.rmtree(daemon.folder / "state")
+    return done
 
 
 def test_a_transfer_that_is_ended_takes_back_its_tasks(

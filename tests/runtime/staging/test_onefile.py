@@ -68,6 +68,16 @@ def test_a_source_that_changed_once_is_copied_again(
     assert copied.size == source.stat().st_size
 
 
+def test_a_source_that_keeps_changing_is_refused(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grow(source, iter([b"x", b"x", b"x"]), monkeypatch)
+    with pytest.raises(CopyFailed, match="changed while it was copied"):
+        copy_file(str(source), str(tmp_path / "copy"))
+    assert not (tmp_path / "copy").exists()
+    assert parts(tmp_path) == []
+
+
 def grow(source: Path, changes: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """Append to ``source`` in the middle of each copy."""
     pour = copying.pour

@@ -62,6 +62,21 @@ def test_a_hostile_name_is_only_a_name(trees: TwoTrees, hostile: str) -> None:
     assert contents(trees.dest) == contents(trees.source)
 
 
+def test_holes_stay_holes(trees: TwoTrees) -> None:
+    with trees.write("sparse", b"begin").open("r+b") as out:
+        out.seek(64 << 20)
+        out.write(b"end")
+    os.truncate(trees.source / "sparse", 100 << 20)
+    trees.stage()
+    copy = (trees.dest / "sparse").stat()
+    assert copy.st_size == 100 << 20
+    assert copy.st_blocks * 512 < 1 << 20
+    with (trees.dest / "sparse").open("rb") as text:
+        assert text.read(5) == b"begin"
+        text.seek(64 << 20)
+        assert text.read(4) == b"end\0"
+
+
 def test_names_of_one_file_stay_names_of_one_file(trees: TwoTrees) -> None:
     first = trees.write("a/first", "shared")
     os.link(first, trees.source / "a" / "second")

@@ -28,7 +28,6 @@ from pegasus_bb.core.files import (
     read_json,
 )
 from pegasus_bb.run.engine.lock import lock_submit_dir
-from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.staging.stage_journal import StageJournal
 
 LINES = 40
@@ -191,25 +190,6 @@ def test_anything_may_stand_behind_the_last_whole_line(
         journal.write(tail)
     append_json(str(path), {"after": 1})
     assert list(read_journal(str(path))) == [*entries, {"after": 1}]
-
-
-MANIFESTS = st.lists(st.tuples(TEXT, st.sampled_from(["ours", "other"])), max_size=6)
-
-
-@given(lines=MANIFESTS, share=st.floats(0, 1))
-def test_a_manifest_vouches_only_for_lines_of_this_run_that_are_whole(
-    tmp_path_factory: pytest.TempPathFactory, lines: list[tuple[str, str]], share: float
-) -> None:
-    entries = [
-        {"lfn": lfn, "dest": f"/out/{n}", "size": n, "uuid": uuid}
-        for n, (lfn, uuid) in enumerate(lines)
-    ]
-    path = written(tmp_path_factory, [{"lfn": 1}, *entries])
-    path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
-    kept = list(read_journal(str(path)))
-    found = manifest.read(str(path), "ours")
-    assert all(entry in entries and entry["uuid"] == "ours" for entry in found.values())
-    assert set(found) == {e["lfn"] for e in kept if e.get("uuid") == "ours"}
 
 
 def test_a_lock_is_waited_for_and_taken_when_it_is_free(tmp_path: Path) -> None:

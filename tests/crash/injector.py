@@ -19,6 +19,8 @@ import pytest
 from . import ptrace
 from .syscalls import Call, decode, numbered
 
+_PATIENCE = 60.0  # seconds
+
 
 class Traced(NamedTuple):
     """What a program did before it ended or was killed."""
@@ -39,8 +41,6 @@ def run_traced(
     error: int = 0,
     stdin: bytes = b"",
     environ: Mapping[str, str] | None = None,
-    cwd: Path | None = None,
-    seconds: float = 60,
 ) -> Traced:
     """Run ``argv`` and strike at its ``strike_at``-th call that counts; 0: never.
 
@@ -56,8 +56,7 @@ def run_traced(
         given.seek(0)
         streams = (given.fileno(), said.fileno(), said.fileno())
         tracer = _Tracer(os.path.realpath(below), strike_at, spares, queries, error)
-        where = str(cwd or below)
-        tracer.trace(argv, environ or {}, where, streams, seconds)
+        tracer.trace(argv, environ or {}, str(below), streams)
         said.seek(0)
         words = said.read().decode(errors="replace")
     return Traced(tracer.calls, tracer.struck_at, tracer.status, words)
@@ -96,7 +95,6 @@ class _Tracer:
         environ: Mapping[str, str],
         cwd: str,
         streams: Sequence[int],
-        seconds: float,
     ) -> None:
         if not self._kinds:
             raise ptrace.NotPermitted("the system calls of this machine are not known")
@@ -115,11 +113,11 @@ class _Tracer:
 
         thread = threading.Thread(target=work)
         thread.start()
-        thread.join(seconds)
+        thread.join(_PATIENCE)
         if thread.is_alive():
             self._kill(self._alive)
             thread.join()
-            raise AssertionError(f"{argv}: no end within {seconds} s")
+            raise AssertionError(f"{argv}: no end within {_PATIENCE} s")
         if self._error is not None:
             raise self._error
 

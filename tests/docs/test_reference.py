@@ -36,6 +36,14 @@ def test_every_exit_code_is_on_its_page() -> None:
     assert known <= listed
 
 
+@pytest.mark.parametrize(
+    "word",
+    ("gate", "seal", "ledger", "landing", "job reservation", "launcher", "manifest"),
+)
+def test_the_glossary_explains_a_word_of_ours(word: str) -> None:
+    assert word in first_cells("glossary.md", "([^|]+)")
+
+
 def keys_of(command: str) -> set[str]:
     """Those that the page of JSON output lists under ``command``."""
     page = (DOCS / "reference/json.md").read_text()

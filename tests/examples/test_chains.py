@@ -51,7 +51,11 @@ def results(folder: Path, workflow: Path, chains: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("generate", "chains"), [(cybershake, 1), (genome, 0)], ids=["cybershake", "genome"]
+    ("generate", "chains"),
+    [
+        pytest.param(cybershake, 1, id="cybershake"),
+        pytest.param(genome, 0, id="genome", marks=pytest.mark.sweep),
+    ],
 )
 def test_results_are_the_same_with_chains(
     tmp_path: Path, generate: Any, chains: int

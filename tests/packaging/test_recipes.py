@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,11 +50,6 @@ def test_the_spack_package_needs_what_the_project_needs() -> None:
     pairs = dict(re.findall(r"py-([a-z0-9]+)@([0-9.]+):", " ".join(said["depends_on"])))
     del pairs["setuptools"]
     assert pairs == needed()
-
-
-@pytest.mark.parametrize("name", ["LICENSE", "CONTRIBUTING.md", "CHANGELOG.md"])
-def test_a_file_that_people_look_for(name: str) -> None:
-    assert (ROOT / name).read_text().strip()
 
 
 def test_the_citation_is_of_this_version() -> None:

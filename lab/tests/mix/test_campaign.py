@@ -13,7 +13,6 @@ from lab.tests.mix.machines import MACHINE, MIX, with_buffer
 from pegasus_bb.core.errors import UsageError
 
 BOTH = pytest.mark.parametrize("architecture", [SHARED, LOCAL])
-SAFE = replace(MACHINE, faults=None)
 
 
 def parts(found: Outcome) -> float:
@@ -36,15 +35,6 @@ def test_all_work_is_done_and_every_node_hour_accounted_for(
     assert found.node_hours == pytest.approx(parts(found))
     assert found.interrupts > 0
     assert found.lost_node_hours > 0
-
-
-@BOTH
-def test_without_faults_nothing_is_lost(architecture: str) -> None:
-    found = simulate(SAFE, MIX, architecture, 0)
-    assert found.lost_node_hours == pytest.approx(0, abs=1e-6)
-    assert found.node_hours == pytest.approx(parts(found))
-    assert found.interrupts == 0
-    assert found.dumps > 0  # at the end of each job
 
 
 @BOTH

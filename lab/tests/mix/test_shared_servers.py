@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -97,13 +95,3 @@ def test_shared_servers_are_as_fast_as_many_single_ones(
     expected = one_by_one(rates, draws)
     ends = in_a_bank(rates, draws)
     assert ends == [end and pytest.approx(end, rel=1e-9) for end in expected]
-
-
-def test_one_comes_after_another_has_gone() -> None:
-    """Two have half of the server until 2, the second has it all until 3."""
-    draws: list[Draw] = [
-        (0, 0, 10, [1, 0, 0], None),
-        (0, 0, 30, [1, 0, 0], None),
-        (3, 0, 10, [1, 0, 0], None),
-    ]
-    assert in_a_bank([(10.0, math.inf)], draws) == pytest.approx([2.0, 5.0, 5.0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -37,6 +39,16 @@ def stop(process: Process, start: float, patience: float) -> Steps:
     process.end()
 
 
+def run(
+    simulation: Simulation, draws: list[Draw], ask: Callable[[int, Draw], Steps]
+) -> None:
+    for number, draw in enumerate(draws):
+        process = simulation.start(ask(number, draw))
+        if draw[4] is not None:
+            simulation.start(stop(process, draw[0], draw[4]))
+    simulation.run()
+
+
 def in_a_bank(rates: Rates, draws: list[Draw]) -> list[float | None]:
     simulation = Simulation()
     servers = SharedServers(simulation, SERVERS, rates)
@@ -47,11 +59,7 @@ def in_a_bank(rates: Rates, draws: list[Draw]) -> list[float | None]:
         yield servers.transfer(draw[1], draw[2], np.array(draw[3]))
         ends[number] = simulation.now
 
-    for number, draw in enumerate(draws):
-        process = simulation.start(ask(number, draw))
-        if draw[4] is not None:
-            simulation.start(stop(process, draw[0], draw[4]))
-    simulation.run()
+    run(simulation, draws, ask)
     assert not servers.load().any()
     return ends
 
@@ -80,11 +88,7 @@ def one_by_one(rates: Rates, draws: list[Draw]) -> list[float | None]:
             for each in parts:
                 each.end()
 
-    for number, draw in enumerate(draws):
-        process = simulation.start(ask(number, draw))
-        if draw[4] is not None:
-            simulation.start(stop(process, draw[0], draw[4]))
-    simulation.run()
+    run(simulation, draws, ask)
     return ends
 
 

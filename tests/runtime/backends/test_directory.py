@@ -106,16 +106,15 @@ def test_a_link_in_place_of_the_folder_is_never_followed(
     assert (treasure / "data").read_text() == "precious"
 
 
-@pytest.mark.parametrize("lies_there", ["folder", "file", "link"])
+@pytest.mark.parametrize(
+    "make",
+    [Path.mkdir, Path.touch, lambda path: path.symlink_to("/etc")],
+    ids=["folder", "file", "link"],
+)
 def test_what_lies_in_the_way_is_named_and_left_alone(
-    bench: DirectoryBench, lies_there: str
+    bench: DirectoryBench, make: Callable[[Path], object]
 ) -> None:
-    make: dict[str, Callable[[], object]] = {
-        "folder": lambda: bench.folder().mkdir(),
-        "file": lambda: bench.folder().write_text("mine"),
-        "link": lambda: bench.folder().symlink_to("/etc"),
-    }
-    make[lies_there]()
+    make(bench.folder())
     assert bench.backend.status(REQUEST).state is State.FAILED
     for call in (bench.backend.create, bench.backend.delete):
         with pytest.raises(ReservationFailed, match="not a reservation"):

@@ -6,9 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.runtime.draining.dumps import PATIENCE, Bursts, Dump, Interval
-from pegasus_bb.runtime.draining.pace import Drain, Pace
 from pegasus_bb.runtime.draining.scan import Found
-from tests.runtime.draining.virtual import Clock
 
 MIB = 1 << 20
 QUIET = 5.0
@@ -69,27 +67,6 @@ def test_three_dumps_teach_the_interval() -> None:
         buffer.rest(100 + number)
         known.append(buffer.interval.seconds)
     assert known == [0, 100, 100], "of what was seen, the least: early is better"
-
-
-def test_each_dump_is_spread_over_the_interval() -> None:
-    """By the pace that it gets: the last segment is there before the next dump."""
-    buffer = Buffer()
-    for number in range(3):
-        buffer.write(f"step{number}")
-        buffer.rest(200)
-    dump = buffer.dumps[-1]
-    complete = buffer.complete[-1]
-    seconds = dump.begun + buffer.interval.seconds - complete
-    clock = Clock(complete)
-    pace = Pace(Drain("run", dump.size, seconds), clock, clock, clock.sleep)
-    times = []
-    left = dump.size
-    while left:
-        with pace.take(min(left, pace.size)):
-            times.append(clock())
-        left -= min(left, pace.size)
-    assert times[0] == complete
-    assert dump.begun + 160 < times[-1] < dump.begun + 200
 
 
 def test_a_dump_that_never_completes_is_left_alone_with_a_word() -> None:

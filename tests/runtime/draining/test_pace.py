@@ -7,8 +7,6 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from pegasus_bb.runtime.draining.pace import Drain, DrainTargetPace, Pace
 from tests.runtime.draining.virtual import Clock
@@ -66,25 +64,6 @@ def test_once_the_last_job_has_computed_nothing_waits_any_more(
     over.touch()
     assert {when for when, _ in drained(clock, pace, 8 * MIB)} == {100}
     assert capsys.readouterr().err.count("earlier than predicted") == 1
-
-
-@settings(max_examples=30, deadline=None)
-@given(rate=st.integers(4, 400), size=st.integers(1, 400))
-def test_a_rate_is_kept_in_every_second(
-    rate: int, size: int, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    clock = Clock()
-    folder = str(tmp_path_factory.mktemp("drain"))
-    target = DrainTargetPace("run", folder, rate * MIB)
-    found = drained(
-        clock, paced(clock, Drain("run", size * MIB, targets=[target])), size * MIB
-    )
-    for begin, _ in found:
-        moved = sum(size for when, size in found if begin <= when < begin + 1)
-        assert moved <= 1.3 * rate * MIB, "in whichever second"
-    if len(found) > 1:
-        seconds = found[-1][0] + 0.06 - found[0][0]
-        assert sum(size for _, size in found[:-1]) <= 1.05 * rate * MIB * seconds
 
 
 def test_overload_is_said_once_and_keeps_to_the_limit(

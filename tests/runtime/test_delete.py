@@ -149,7 +149,8 @@ def test_a_torn_line_vouches_for_nothing(run: Run) -> None:
     run.stage_out("one.txt")
     run.stage_out("two.txt")
     journal = run.submit / "bb" / "manifest.jsonl"
-    journal.write_bytes(journal.read_bytes()[:-20] + b"\xff\n{\n")
+    odd = json.dumps({"lfn": [], "uuid": UUID}).encode() + b"\n"
+    journal.write_bytes(journal.read_bytes()[:-20] + b"\xff\n{\n" + odd)
     assert run.delete() == 79
     run.stage_out("two.txt")  # stage-out runs again
     assert run.delete() == 0

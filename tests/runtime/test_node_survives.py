@@ -66,9 +66,7 @@ def test_a_tmp_that_is_of_no_use_costs_no_task(
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize(
-    "call", ["mkdir", "open", "fdopen", "fsync", "rename", "replace"]
-)
+@pytest.mark.parametrize("call", ["mkdir", "fsync", "rename", "replace"])
 def test_a_start_that_is_killed_while_it_keeps_the_code_leaves_the_next_whole(
     node: Node, call: str
 ) -> None:

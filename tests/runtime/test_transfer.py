@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from pegasus_bb.core.paths import cut_name
 from pegasus_bb.runtime import manifest
@@ -89,72 +86,6 @@ class TestStageOut:
         (site.scratch / "out.txt").write_text("result")
         do(site, transfer("out.txt", f"{SCRATCH}/out.txt", site.out / "elsewhere"))
         assert manifest.read(str(site.bb / "manifest.jsonl"), "run-1") == {}
-
-
-class TestOtherSchemes:
-    TOOL = """#!/bin/sh
-cat > {seen}
-echo "$@" > {seen}.args
-[ -z "$PEGASUS_CREDENTIALS" ] || cat "$PEGASUS_CREDENTIALS" > {seen}.secret
-exit {code}
-"""
-
-    @pytest.fixture
-    def tool(self, site: Site) -> Any:
-        def install(code: int = 0) -> dict[str, str]:
-            path = site.root / "tools" / "pegasus-transfer"
-            path.parent.mkdir()
-            path.write_text(self.TOOL.format(seen=site.root / "seen", code=code))
-            path.chmod(0o755)
-            return {"PATH": f"{path.parent}:{os.environ['PATH']}"}
-
-        return install
-
-    def test_other_schemes_go_to_pegasus_transfer(
-        self, site: Site, tool: Any, given: Path
-    ) -> None:
-        near = transfer("in.txt", given, f"{SCRATCH}/in.txt")
-        far = transfer("far", "http://host/far", f"{SCRATCH}/far")
-        assert do(site, near, far, **tool()).returncode == 0
-        (seen,) = json.loads((site.root / "seen").read_text())
-        assert seen["src_urls"][0]["url"] == "http://host/far"
-        assert seen["dest_urls"][0]["url"] == f"file://{site.scratch}/far"
-        assert (site.scratch / "in.txt").exists()
-
-    def test_it_finds_the_credentials_that_came_with_the_job(
-        self, site: Site, tool: Any
-    ) -> None:
-        """pegasus-plan names them as if the job worked where it starts."""
-        came_here = site.root / "dir_1"
-        came_here.mkdir()
-        (came_here / "credentials.conf").write_text("[me@host]")
-        named = {"PEGASUS_CREDENTIALS": "credentials.conf"}
-        far = transfer("far", "s3://me@host/far", f"{SCRATCH}/far")
-        done = do(site, far, _CONDOR_SCRATCH_DIR=str(came_here), **named, **tool())
-        assert done.returncode == 0, done.stderr
-        assert (site.root / "seen.secret").read_text() == "[me@host]"
-
-    def test_without_the_tool_scheme_and_file_are_named(
-        self, site: Site, given: Path
-    ) -> None:
-        near = transfer("in.txt", given, f"{SCRATCH}/in.txt")
-        far = transfer("far.dat", "s3://me@host/far", f"{SCRATCH}/far.dat")
-        done = do(site, far, near)
-        assert done.returncode == 1
-        assert b"far.dat (s3://me@host/far" in done.stderr
-        assert (site.scratch / "in.txt").exists()
-
-    def test_what_belongs_on_the_pfs_comes_to_its_home(
-        self, site: Site, tool: Any
-    ) -> None:
-        site.place({"far": "pfs copy"})
-        home = site.pfs_scratch / "far"
-        home.parent.mkdir(parents=True)
-        home.write_text("as if the tool had brought it")
-        do(site, transfer("far", "http://h/far", f"{SCRATCH}/far"), **tool())
-        (seen,) = json.loads((site.root / "seen").read_text())
-        assert seen["dest_urls"][0]["url"] == f"file://{home}"
-        assert str((site.scratch / "far").readlink()) == str(home)
 
 
 class TestWithoutABuffer:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,18 @@ BODY = b"input data" * 1000
 GOOD = f"sha256:{hashlib.sha256(BODY).hexdigest()}"
 BAD = f"sha256:{'0' * 64}"
 HOLE = 64 << 20  # bytes
+
+
+Tool = Callable[..., dict[str, str]]
+
+
+def installed(site: Site, name: str, text: str) -> dict[str, str]:
+    """An environment in which program ``name`` is this one."""
+    path: Path = site.root / "tools" / name
+    path.parent.mkdir()
+    path.write_text(text)
+    path.chmod(0o755)
+    return {"PATH": f"{path.parent}:{os.environ['PATH']}"}
 
 
 @pytest.fixture
@@ -78,21 +90,90 @@ class TestWeb:
         assert given.read_text() == "input data"
 
 
+class TestOtherSchemes:
+    """What pegasus-transfer brings. In its place: notes how it was called."""
+
+    @pytest.fixture
+    def tool(self, site: Site) -> Tool:
+        seen = site.root / "seen"
+        text = f"""#!/bin/sh
+cat > {seen}
+[ -z "$PEGASUS_CREDENTIALS" ] || cat "$PEGASUS_CREDENTIALS" > {seen}.secret
+"""
+        return lambda does="": installed(site, "pegasus-transfer", text + does)
+
+    def test_other_schemes_go_to_pegasus_transfer(
+        self, site: Site, tool: Tool, given: Path
+    ) -> None:
+        near = transfer("in.txt", given, f"{SCRATCH}/in.txt")
+        far = transfer("far", "http://host/far", f"{SCRATCH}/far")
+        assert do(site, near, far, **tool()).returncode == 0
+        (seen,) = json.loads((site.root / "seen").read_text())
+        assert seen["src_urls"][0]["url"] == "http://host/far"
+        assert seen["dest_urls"][0]["url"] == f"file://{site.scratch}/far"
+        assert (site.scratch / "in.txt").exists()
+
+    def test_it_finds_the_credentials_that_came_with_the_job(
+        self, site: Site, tool: Tool
+    ) -> None:
+        """pegasus-plan names them as if the job worked where it starts."""
+        came_here = site.root / "dir_1"
+        came_here.mkdir()
+        (came_here / "credentials.conf").write_text("[me@host]")
+        named = {"PEGASUS_CREDENTIALS": "credentials.conf"}
+        far = transfer("far", "s3://me@host/far", f"{SCRATCH}/far")
+        done = do(site, far, _CONDOR_SCRATCH_DIR=str(came_here), **named, **tool())
+        assert done.returncode == 0, done.stderr
+        assert (site.root / "seen.secret").read_text() == "[me@host]"
+
+    def test_without_the_tool_scheme_and_file_are_named(
+        self, site: Site, given: Path
+    ) -> None:
+        near = transfer("in.txt", given, f"{SCRATCH}/in.txt")
+        far = transfer("far.dat", "s3://me@host/far", f"{SCRATCH}/far.dat")
+        done = do(site, far, near)
+        assert done.returncode == 1
+        assert b"far.dat (s3://me@host/far" in done.stderr
+        assert (site.scratch / "in.txt").exists()
+
+    def test_what_belongs_on_the_pfs_comes_to_its_home(
+        self, site: Site, tool: Tool
+    ) -> None:
+        site.place({"far": "pfs copy"})
+        home = site.pfs_scratch / "far"
+        home.parent.mkdir(parents=True)
+        home.write_text("as if the tool had brought it")
+        do(site, transfer("far", "http://h/far", f"{SCRATCH}/far"), **tool())
+        (seen,) = json.loads((site.root / "seen").read_text())
+        assert seen["dest_urls"][0]["url"] == f"file://{home}"
+        assert str((site.scratch / "far").readlink()) == str(home)
+
+    @pytest.mark.parametrize("checksum", [GOOD, BAD])
+    def test_what_it_brings_is_checked_as_well(
+        self, site: Site, tool: Tool, checksum: str
+    ) -> None:
+        come = site.scratch / "far"
+        (site.root / "data").write_bytes(BODY)
+        job = transfer("far", "http://host/far", f"{SCRATCH}/far", checksum=checksum)
+        done = do(site, job, **tool(f"cp {site.root}/data {come}"))
+        assert done.returncode == (checksum == BAD)
+        assert come.exists() is (checksum == GOOD)
+        assert "checksum" not in (site.root / "seen").read_text()
+
+
 class TestScp:
     @pytest.fixture
     def scp(self, site: Site) -> dict[str, str]:
         """In the place of scp: notes its arguments and copies /far of this machine."""
-        path = site.root / "tools" / "scp"
-        path.parent.mkdir()
-        path.write_text(
+        return installed(
+            site,
+            "scp",
             f"{shebang()}\nimport os, shutil, sys\n"
             f"open({str(site.root / 'seen')!r}, 'a').write(' '.join(sys.argv[1:]))\n"
             f"source = {str(site.root)!r} + sys.argv[-2].partition(':')[2]\n"
             "try: shutil.copyfile(source, sys.argv[-1])\n"
-            "except OSError as error: sys.exit(str(error))\n"
+            "except OSError as error: sys.exit(str(error))\n",
         )
-        path.chmod(0o755)
-        return {"PATH": f"{path.parent}:{os.environ['PATH']}"}
 
     def test_a_file_comes_without_a_shell_and_a_password(
         self, site: Site, scp: dict[str, str]
@@ -158,21 +239,3 @@ class TestDeclaredChecksums:
         os.link(given, site.scratch / "in.txt")
         assert self.bring(site, given, BAD).returncode == 1
         assert (site.scratch / "in.txt").read_bytes() == BODY
-
-    @pytest.mark.parametrize("checksum", [GOOD, BAD])
-    def test_what_pegasus_transfer_brings_is_checked_as_well(
-        self, site: Site, checksum: str
-    ) -> None:
-        tool = site.root / "tools" / "pegasus-transfer"
-        tool.parent.mkdir()
-        come = site.scratch / "far"
-        data = site.root / "data"
-        data.write_bytes(BODY)
-        seen = site.root / "seen"
-        tool.write_text(f"#!/bin/sh\ncat > {seen}\ncp {data} {come}\n")
-        tool.chmod(0o755)
-        path = f"{tool.parent}:{os.environ['PATH']}"
-        job = transfer("far", "http://host/far", f"{SCRATCH}/far", checksum=checksum)
-        assert do(site, job, PATH=path).returncode == (checksum == BAD)
-        assert come.exists() is (checksum == GOOD)
-        assert "checksum" not in seen.read_text()

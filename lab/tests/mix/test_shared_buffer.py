@@ -26,13 +26,6 @@ def member(
     return PlannedMember("fan", start, simulator, how)
 
 
-def test_a_member_alone_takes_what_its_forecast_says(tmp_path: Path) -> None:
-    found = simulate_members([member(tmp_path, start=50.0)], EACH)
-    (one,) = found.members
-    assert one.makespan == pytest.approx(one.alone)
-    assert (one.waited, found.peak) == (0.0, EACH)
-
-
 def test_a_reservation_waits_until_another_is_gone(tmp_path: Path) -> None:
     found = simulate_members([member(tmp_path), member(tmp_path, 10.0)], EACH)
     first, second = found.members

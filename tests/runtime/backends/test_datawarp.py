@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from pegasus_bb.model.reservation import State
 from pegasus_bb.runtime.backends import slurm
 from pegasus_bb.runtime.backends.datawarp import DataWarp
 from pegasus_bb.runtime.backends.slurm import create_line
-from tests.support.backend_contract import OTHER_RUN, REQUEST, Contract, ready, until
+from tests.support.backend_contract import REQUEST, Contract, ready, until
 from tests.support.datawarp_bench import SETTINGS, DataWarpBench, bench, play
 
 RECORDED = Path(__file__).parents[2] / "recorded" / "slurm-24.11"
@@ -244,9 +243,3 @@ def test_files_without_an_identity_are_refused(bench: DataWarpBench) -> None:
     (bench.mount / "data").write_text("whose?")
     with pytest.raises(ReservationFailed, match="identity of no run"):
         bench.backend.path(REQUEST, bench.environ(REQUEST))
-
-
-def test_the_first_job_marks_it_as_this_runs(bench: DataWarpBench) -> None:
-    assert bench.backend.path(REQUEST, bench.environ(REQUEST)) == str(bench.mount)
-    marked = json.loads((bench.mount / ".pegasus_bb").read_text())
-    assert marked["uuid"] == REQUEST.uuid != OTHER_RUN.uuid

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.model.reservation import State
 from pegasus_bb.runtime.backends.slurm_lua import SlurmLua
 from tests.support.backend_contract import REQUEST, Contract, ready
+from tests.support.datawarp_bench import play
 from tests.support.lua_bench import LuaBench, bench
 
 __all__ = ["bench"]
@@ -20,13 +20,8 @@ class TestSlurmLua(Contract):
     """The contract suite."""
 
 
-def says(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, words: str, status: int = 0
-) -> SlurmLua:
-    program = folder / "scontrol"
-    program.write_text(f"#!/bin/sh\ncat <<'E'\n{words}\nE\nexit {status}\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+def says(folder: Path, monkeypatch: pytest.MonkeyPatch, words: str) -> SlurmLua:
+    play("scontrol", f"cat <<'E'\n{words}\nE", folder, monkeypatch)
     return SlurmLua({})
 
 

@@ -192,30 +192,17 @@ def test_anything_may_stand_behind_the_last_whole_line(
     assert list(read_journal(str(path))) == [*entries, {"after": 1}]
 
 
-def test_a_lock_is_waited_for_and_taken_when_it_is_free(tmp_path: Path) -> None:
-    held, mine = ((tmp_path / "lock").open("w") for _ in range(2))
-    files.await_lock(held.fileno(), 0.0)
-    pauses: list[float] = []
-
-    def sleep(seconds: float) -> None:
-        pauses.append(seconds)
-        if len(pauses) == 3:
-            held.close()
-
-    files.await_lock(mine.fileno(), 1.0, 0.25, sleep)
-    assert pauses == [0.25] * 3
-    mine.close()
-
-
-def test_a_lock_that_stays_held_is_an_error(tmp_path: Path) -> None:
+def test_a_lock_is_waited_for_and_is_taken_or_an_error(
+    tmp_path: Path,
+) -> None:
     held, mine = ((tmp_path / "lock").open("w") for _ in range(2))
     files.await_lock(held.fileno(), 0.0)
     pauses: list[float] = []
     with pytest.raises(BlockingIOError):
         files.await_lock(mine.fileno(), 1.0, 0.25, pauses.append)
     assert pauses == [0.25] * 4
-    for file in (held, mine):
-        file.close()
+    files.await_lock(mine.fileno(), 1.0, 0.25, lambda seconds: held.close())
+    mine.close()
 
 
 def test_a_file_system_without_locks_is_not_taken_for_another_process(

@@ -54,6 +54,12 @@ def environ(home: Path, repository: Path) -> dict[str, str]:
     }
 
 
+def in_words(words: Path) -> dict[str, str]:
+    """The variables of the tutorial in that folder."""
+    folders = {n.upper(): str(words / n) for n in ("scratch", "fast", "results")}
+    return {**folders, "PWD": str(words)}
+
+
 def follow(session: Session, page: Path) -> None:
     for step in steps(page):
         session.do(step)

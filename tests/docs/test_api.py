@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb import RunComparison, WorkflowExplanation, WorkflowPlan
+from tests.docs.conftest import in_words
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/reference/api.md"
 
@@ -20,12 +21,11 @@ PAGE = Path(__file__).resolve().parents[2] / "docs/reference/api.md"
 def test_the_example_runs(words: Path) -> None:
     block = re.search(r"^```python\n(.*?)^```", PAGE.read_text(), re.M | re.S)
     assert block is not None
-    folders = {n.upper(): str(words / n) for n in ("scratch", "fast", "results")}
-    home = {"HOME": str(words.parent / "home"), "PWD": str(words)}
+    home = {"HOME": str(words.parent / "home")}
     done = subprocess.run(
         [sys.executable, "-c", block[1]],
         cwd=words,
-        env={**os.environ, **folders, **home},
+        env={**os.environ, **in_words(words), **home},
         capture_output=True,
         text=True,
         check=False,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.conftest import clone, environ, follow
+from tests.docs.conftest import clone, environ, follow, in_words
 from tests.docs.shell_session import Session, starting_folder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,28 +17,21 @@ CONTINUED = (COMPARING, DOCS / "tutorials" / "your-site.md")  # in that folder
 OF_WORDS = [p for p in sorted(DOCS.glob("how-to/*.md")) if starting_folder(p)]
 
 
-def in_words(words: Path, folder: Path) -> Session:
+def shell(words: Path, folder: Path) -> Session:
     """A shell in a copy of that folder, with the variables of the tutorial."""
     shutil.copytree(words, folder / "words", symlinks=True)
     words = folder / "words"
-    names = ("scratch", "fast", "results")
-    variables = {name.upper(): str(words / name) for name in names}
     reader = environ(folder / "home", clone(folder / "repository"))
     reader["PATH"] += f":{folder}/repository/.venv/bin"
-    return Session(words, {**reader, **variables})
+    return Session(words, {**reader, **in_words(words)})
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("page", CONTINUED, ids=lambda page: page.stem)
-def test_a_tutorial_that_continues(words: Path, tmp_path: Path, page: Path) -> None:
-    with in_words(words, tmp_path) as session:
-        follow(session, page)
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize("page", OF_WORDS, ids=lambda page: page.stem)
-def test_a_how_to(words: Path, tmp_path: Path, page: Path) -> None:
-    with in_words(words, tmp_path) as session:
+@pytest.mark.parametrize("page", [*CONTINUED, *OF_WORDS], ids=lambda page: page.stem)
+def test_a_page_that_goes_on_in_that_folder(
+    words: Path, tmp_path: Path, page: Path
+) -> None:
+    with shell(words, tmp_path) as session:
         follow(session, page)
 
 

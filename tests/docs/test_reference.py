@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.core import errors
+from tests.docs.conftest import in_words
 from tests.support.forked import pegasus_bb
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -62,9 +63,7 @@ def keys_of(command: str) -> set[str]:
     ],
 )
 def test_the_keys_of_a_command(words: Path, command: str, arguments: list[str]) -> None:
-    folders = {n.upper(): str(words / n) for n in ("scratch", "fast", "results")}
-    home = {"HOME": str(words.parent / "home"), "PWD": str(words)}
-    environ = {**os.environ, **home, **folders}
+    environ = {**os.environ, "HOME": str(words.parent / "home"), **in_words(words)}
     done = pegasus_bb([command, "--json", *arguments], words, environ)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)

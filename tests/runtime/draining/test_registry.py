@@ -114,31 +114,29 @@ def test_one_who_is_first_and_never_goes_is_passed(tmp_path: Path) -> None:
     assert len(other.got) == 2
 
 
+@pytest.mark.parametrize("file", ["slots", "odd.lease"])
 @pytest.mark.parametrize(
     "damage",
     [
         "",
         "[",
         "null",
+        "{}",
         "[1, 2, 3]",
         '["a", "b"]',
+        '["r", 1, 2, NaN, 3]',
         "[1e9, 9e9]",
         "[9e9, 9000000001]",
         "[NaN, NaN]",
         "\x00" * 64,
     ],
 )
-def test_a_slot_that_cannot_be_is_no_slot(tmp_path: Path, damage: str) -> None:
+def test_what_can_be_no_slot_and_no_lease_does_not_count(
+    tmp_path: Path, file: str, damage: str
+) -> None:
     """Damaged, endless, or in the future: a clock has jumped."""
-    (tmp_path / "slots").write_text(damage)
+    (tmp_path / file).write_text(damage)
     clock = Clock(1e9)
-    assert Registry(str(tmp_path), clock).ask(lease(clock()), 1.0) == 0
-
-
-@pytest.mark.parametrize("text", ["", "{}", "[1]", "[NaN]", '["r", 1, 2, NaN, 3]'])
-def test_a_damaged_lease_does_not_count(tmp_path: Path, text: str) -> None:
-    (tmp_path / "odd.lease").write_text(text)
-    clock = Clock()
     registry = Registry(str(tmp_path), clock)
     assert registry.ask(lease(clock(), 100, clock() + 10), 1.0) == 0
     assert registry.load == pytest.approx(10)

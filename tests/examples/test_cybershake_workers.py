@@ -6,10 +6,11 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import pytest
+
+from tests.support.waiting import until
 
 BIN = Path(__file__).resolve().parents[2] / "examples" / "cybershake" / "bin"
 
@@ -54,10 +55,7 @@ def test_a_killed_job_leaves_no_worker_behind() -> None:
         assert started.stdout is not None
         workers = [int(started.stdout.readline()) for _ in range(2)]
         started.send_signal(signal.SIGKILL)
-    deadline = time.monotonic() + 120
-    while any(alive(pid) for pid in workers):
-        assert time.monotonic() < deadline, f"still running: {workers}"
-        time.sleep(0.01)
+    until(lambda: not any(map(alive, workers)))
 
 
 def alive(pid: int) -> bool:

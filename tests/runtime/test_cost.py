@@ -95,16 +95,12 @@ def await_results(root: Path, number: int) -> Work:
     return lambda: await_stage_out.poll(bb, NODE, JOB)
 
 
-def run_with_results(root: Path, number: int) -> Run:
+def delete_of_results(root: Path, number: int) -> Work:
     run = Run(root)
     assert run.setup() == 0 and run.gate() == 0
     for n in range(number):
         run.stage_out(f"out{n}")
-    return run
-
-
-def delete_of_results(root: Path, number: int) -> Work:
-    return run_with_results(root, number).delete
+    return run.delete
 
 
 @pytest.mark.parametrize(

@@ -187,19 +187,16 @@ class TestByTheSystem:
         assert datawarp.landing.parent.is_dir()
 
 
+@pytest.mark.parametrize("site", ["datawarp/private"], indirect=True)
 class TestPrivate:
-    @pytest.fixture
-    def private(self, tmp_path: Path) -> JobSite:
-        return JobSite(tmp_path, "datawarp/private")
-
-    def test_inputs_are_brought_and_results_taken_back(self, private: JobSite) -> None:
-        (private.scratch / "in.txt").chmod(0o755)
-        done = private.launch(f"pwd; test -x in.txt && {MAKE}", SLURM_JOB_ID="77")
+    def test_inputs_are_brought_and_results_taken_back(self, site: JobSite) -> None:
+        (site.scratch / "in.txt").chmod(0o755)
+        done = site.launch(f"pwd; test -x in.txt && {MAKE}", SLURM_JOB_ID="77")
         assert done.returncode == 0, done.stderr
-        assert private.note["slurm"] == ""
-        assert done.stdout.decode() == f"{private.fast}/run\n"
-        assert (private.landing / "sub" / "more.txt").read_text() == "on the PFS\n"
+        assert site.note["slurm"] == ""
+        assert done.stdout.decode() == f"{site.fast}/run\n"
+        assert (site.landing / "sub" / "more.txt").read_text() == "on the PFS\n"
 
-    def test_a_space_that_all_nodes_see_is_not_it(self, private: JobSite) -> None:
-        where = {"DW_JOB_PRIVATE": "", "DW_JOB_STRIPED": str(private.fast)}
-        refused(private, "$DW_JOB_PRIVATE is not set", **where)
+    def test_a_space_that_all_nodes_see_is_not_it(self, site: JobSite) -> None:
+        where = {"DW_JOB_PRIVATE": "", "DW_JOB_STRIPED": str(site.fast)}
+        refused(site, "$DW_JOB_PRIVATE is not set", **where)

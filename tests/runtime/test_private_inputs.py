@@ -98,15 +98,13 @@ class TestInputs:
         assert "`bb.inputs: copy`" in said
         assert not (job.scratch / "out.txt").exists()
 
-    def test_a_user_cannot_write_to_one_and_is_told_what_lets_him(
+    def test_a_user_can_touch_one_but_not_write_to_it_and_is_told_what_lets_him(
         self, job_of_a_user: PrivateJob
     ) -> None:
+        ended(run_by_a_user(job_of_a_user, "touch big.dat; echo > out.txt"))
         done = run_by_a_user(job_of_a_user, "echo more >> big.dat; echo > out.txt")
         assert "`bb.inputs: copy`" in ended(done, 2)
         assert (job_of_a_user.scratch / "big.dat").read_bytes() == LARGE
-
-    def test_a_user_can_touch_one(self, job_of_a_user: PrivateJob) -> None:
-        ended(run_by_a_user(job_of_a_user, "touch big.dat; echo > out.txt"))
 
     def test_a_user_who_cannot_write_to_a_copy_can_do_so_when_he_tries_again(
         self, job_of_a_user: PrivateJob

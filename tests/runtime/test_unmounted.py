@@ -20,21 +20,20 @@ Captured = pytest.CaptureFixture[str]
 
 @pytest.fixture
 def unmounted(run: Run) -> Iterator[Run]:
-    found = run
-    assert (found.setup(), found.gate()) == (0, 0)
-    (found.folder() / "data").write_text("only here")
-    found.tier.rename(found.root / "away")
-    found.tier.mkdir()
-    yield found
-    for path in found.tier.iterdir():
+    assert (run.setup(), run.gate()) == (0, 0)
+    (run.folder() / "data").write_text("only here")
+    run.tier.rename(run.root / "away")
+    run.tier.mkdir()
+    yield run
+    for path in run.tier.iterdir():
         path.unlink() if path.is_file() else (path / ".pegasus_bb").unlink()
-    for path in found.tier.iterdir():
+    for path in run.tier.iterdir():
         path.rmdir()
-    found.tier.rmdir()
-    (found.root / "away").rename(found.tier)
-    assert (found.folder() / "data").exists()
-    assert found.delete() == 0, "mounted again, it is given back as ever"
-    assert not found.folder().exists()
+    run.tier.rmdir()
+    (run.root / "away").rename(run.tier)
+    assert (run.folder() / "data").exists()
+    assert run.delete() == 0, "mounted again, it is given back as ever"
+    assert not run.folder().exists()
 
 
 @pytest.mark.parametrize("ready", [True, False])

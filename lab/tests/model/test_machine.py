@@ -44,12 +44,8 @@ def test_a_machine(tmp_path: Path) -> None:
     assert found.parity == 0.2
     assert found.faults == Faults(85680.0, 3600.0)
     assert found.source.name == f"{tmp_path}/machine.yml"
-
-
-def test_rates_and_capacity_are_divided_by_the_nodes(tmp_path: Path) -> None:
-    buffers = read(tmp_path, MACHINE).buffers
-    shared = buffers["shared"]
-    local = buffers["local"]
+    # Rates and capacity are divided by the nodes.
+    shared, local = found.buffers["shared"], found.buffers["local"]
     assert (shared.nodes, shared.read, shared.write) == (200, 8e9, 7e9)
     assert (shared.capacity, shared.stripes) == (18.5e12, 2)
     assert shared.placement == "random"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -224,9 +225,18 @@ def test_a_variable_that_is_not_set_is_an_error_not_the_current_folder() -> None
         DataWarp(SETTINGS).path(REQUEST, {"DW_PERSISTENT_STRIPED_pbb4f1c2a9e": "."})
 
 
-def test_a_mount_that_is_missing_is_an_error(bench: DataWarpBench) -> None:
-    bench.mount.rmdir()
-    with pytest.raises(ReservationFailed, match="not a directory"):
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (Path.rmdir, "not a directory"),
+        (lambda mount: (mount / "whose").touch(), "identity of no run"),
+    ],
+)
+def test_a_mount_that_is_missing_or_has_no_identity_is_an_error(
+    bench: DataWarpBench, spoil: Callable[[Path], object], words: str
+) -> None:
+    spoil(bench.mount)
+    with pytest.raises(ReservationFailed, match=words):
         bench.backend.path(REQUEST, bench.environ(REQUEST))
 
 
@@ -237,9 +247,3 @@ def test_an_empty_folder_where_nothing_is_mounted_is_not_claimed(
     with pytest.raises(ReservationFailed, match="identity of no run"):
         careful.path(REQUEST, bench.environ(REQUEST))
     assert list(bench.mount.iterdir()) == []
-
-
-def test_files_without_an_identity_are_refused(bench: DataWarpBench) -> None:
-    (bench.mount / "data").write_text("whose?")
-    with pytest.raises(ReservationFailed, match="identity of no run"):
-        bench.backend.path(REQUEST, bench.environ(REQUEST))

@@ -21,9 +21,10 @@ def refused(site: JobSite, *words: str, **environ: str) -> None:
     assert list(site.root.rglob("started")) == []
 
 
-@pytest.fixture(params=["directory", "datawarp/private"])
+@pytest.fixture
 def site(request: pytest.FixtureRequest, tmp_path: Path) -> JobSite:
-    return JobSite(tmp_path, request.param)
+    """On a directory tier, if a test names no other."""
+    return JobSite(tmp_path, getattr(request, "param", "directory"))
 
 
 @pytest.fixture
@@ -84,7 +85,6 @@ def test_a_result_that_is_missing_fails_the_job_by_name(
     assert (site.note["status"], site.note["files"]) == (1, {})
 
 
-@pytest.mark.parametrize("site", ["directory"], indirect=True)
 def test_folders_come_back_whole(site: JobSite) -> None:
     made = site.launch(f"{MAKE}; rm out.txt; mkdir out.txt; echo 1 > out.txt/a")
     assert made.returncode == 0, made.stderr

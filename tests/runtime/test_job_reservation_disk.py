@@ -87,16 +87,20 @@ class TestLeftOver:
         assert kept.exists()
 
 
-class TestMissing:
-    def test_a_disk_that_is_not_there_is_never_made(self, node: JobSite) -> None:
-        declare(node, path=str(node.root / "nvme"))
-        refused(node, "no node-local disk on", "nvme")
-        assert node.note["status"] != 0
-        assert not (node.root / "nvme").exists()
-
-    def test_a_variable_that_is_not_set(self, node: JobSite) -> None:
-        declare(node, path="$SLURM_TMPDIR")
-        refused(node, "$SLURM_TMPDIR is not set in this job")
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/no/nvme", "no node-local disk on"),
+        ("$SLURM_TMPDIR", "is not set in this"),
+    ],
+)
+def test_a_disk_that_is_not_there_is_never_made(
+    node: JobSite, path: str, words: str
+) -> None:
+    declare(node, path=path)
+    refused(node, words, path)
+    assert node.note["status"] != 0
+    assert not Path("/no").exists()
 
 
 class TestFull:

@@ -161,6 +161,10 @@ def is_alive(pid: int) -> bool:
         return False
 
 
+def in_scratch(site: Site, script: str) -> Any:
+    return site.start("launch", "sh", "-c", f"cd {PREFIX}/run0001; {script}")
+
+
 class TestLinks:
     @pytest.fixture
     def home(self, site: Site) -> Path:
@@ -172,17 +176,14 @@ class TestLinks:
         home = site.pfs_scratch / "deep" / "out.txt"
         site.place({"deep/out.txt": "pfs write"})
         site.link({"deep/out.txt": str(home)})
-        done = site.start(
-            "launch", "sh", "-c", f"echo result > {PREFIX}/run0001/deep/out.txt"
-        )
+        done = in_scratch(site, "echo result > deep/out.txt")
         assert (done.returncode, done.stderr) == (0, b"")
         assert (site.scratch / "deep" / "out.txt").is_symlink()
         assert home.read_text() == "result\n"
 
     def test_a_stray_moves_to_where_it_belongs(self, site: Site, home: Path) -> None:
         """A task that writes a temporary file and renames it replaces the link."""
-        write = f"cd {PREFIX}/run0001; echo result > tmp; chmod 750 tmp; mv tmp out.txt"
-        done = site.start("launch", "sh", "-c", write)
+        done = in_scratch(site, "echo result > tmp; chmod 750 tmp; mv tmp out.txt")
         assert done.returncode == 0
         assert str((site.scratch / "out.txt").readlink()) == str(home)
         assert home.read_text() == "result\n"
@@ -194,10 +195,9 @@ class TestLinks:
     ) -> None:
         home = site.pfs_scratch / "results"
         site.link({"results": str(home)})
-        make = f"cd {PREFIX}/run0001; rm results; "
         for content in ("first", "second, longer"):
-            write = f"mkdir results; echo {content} > results/a"
-            done = site.start("launch", "sh", "-c", make + write)
+            write = f"rm results; mkdir results; echo {content} > results/a"
+            done = in_scratch(site, write)
             assert (done.returncode, names(home)) == (0, ["a"]), done.stderr
             assert (home / "a").read_text() == f"{content}\n"
         assert names(site.pfs_scratch) == ["results"]
@@ -219,17 +219,16 @@ class TestLinks:
         original.write_text("the user's own")
         site.place({"archive.dat": "pfs link"})
         site.link({"archive.dat": str(original)})
-        replace = f"cd {PREFIX}/run0001; echo mine > new; mv new archive.dat"
         for _ in "first", "retry":
-            assert site.start("launch", "sh", "-c", replace).returncode == 0
+            done = in_scratch(site, "echo mine > new; mv new archive.dat")
+            assert done.returncode == 0
         assert original.read_text() == "the user's own"
         assert (site.scratch / "archive.dat").read_text() == "mine\n"
 
     def test_a_stray_that_cannot_move_fails_the_job_and_stays(
         self, site: Site, home: Path
     ) -> None:
-        write = f"cd {PREFIX}/run0001; echo 1 > t; mv t out.txt; mkdir -p {home}/in"
-        done = site.start("launch", "sh", "-c", write)
+        done = in_scratch(site, f"echo 1 > t; mv t out.txt; mkdir -p {home}/in")
         assert done.returncode == 1
         assert b"out.txt: stays on the buffer" in done.stderr
         assert (site.scratch / "out.txt").read_text() == "1\n"

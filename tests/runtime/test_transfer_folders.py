@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -137,46 +138,48 @@ class TestFolders:
         assert do(site, folder("remove", f"{SCRATCH}/r")).returncode == 1
         assert (site.scratch / "r").exists()
 
-    def test_a_result_that_is_a_folder_goes_again_over_the_run_s_own(
-        self, site: Site
-    ) -> None:
-        dest = site.out / "tree"
+    @pytest.fixture
+    def dest(self, site: Site) -> Path:
+        """Where a result that is a folder goes."""
+        dest: Path = site.out / "tree"
         site.place({"tree": "bb write"}, outputs={"tree": str(dest)})
-        stage_out = transfer("tree", f"{SCRATCH}/tree", dest)
         (site.scratch / "tree").mkdir()
+        return dest
+
+    def stage_out(self, site: Site) -> Any:
+        return do(site, transfer("tree", f"{SCRATCH}/tree", site.out / "tree"))
+
+    def test_a_result_that_is_a_folder_goes_again_over_the_run_s_own(
+        self, site: Site, dest: Path
+    ) -> None:
         for text in ("first try", "second try"):
             (site.scratch / "tree" / "part").write_text(text)
-            assert do(site, stage_out).returncode == 0
+            assert self.stage_out(site).returncode == 0
             assert (dest / "part").read_text() == text
 
-    def test_a_result_never_replaces_a_folder_of_the_user(self, site: Site) -> None:
-        dest = site.out / "tree"
-        site.place({"tree": "bb write"}, outputs={"tree": str(dest)})
+    def test_a_result_never_replaces_a_folder_of_the_user(
+        self, site: Site, dest: Path
+    ) -> None:
         dest.mkdir()
         (dest / "mine.txt").write_text("only copy")
-        (site.scratch / "tree").mkdir()
         (site.scratch / "tree" / "part").write_text("x")
-        done = do(site, transfer("tree", f"{SCRATCH}/tree", dest))
+        done = self.stage_out(site)
         assert done.returncode == 1
         assert b"other contents" in done.stderr
         assert names(dest) == ["mine.txt"]
 
     def test_what_is_no_file_in_its_place_is_named_and_never_opened(
-        self, site: Site
+        self, site: Site, dest: Path
     ) -> None:
-        dest = site.out / "tree"
-        odd = site.out / "tree" / "odd"
-        site.place({"tree": "bb write"}, outputs={"tree": str(dest)})
-        (site.scratch / "tree").mkdir()
-        stage_out = transfer("tree", f"{SCRATCH}/tree", dest)
+        odd = dest / "odd"
         clean_up = folder("remove", f"{SCRATCH}/tree", recursive=True)
         for made_before in (True, False):
             if made_before:
                 dest.mkdir()
             else:
-                assert do(site, stage_out).returncode == 0
+                assert self.stage_out(site).returncode == 0
             os.mkfifo(odd)
-            done = do(site, stage_out if made_before else clean_up)
+            done = self.stage_out(site) if made_before else do(site, clean_up)
             assert done.returncode == 1
             assert f"{odd}: not a regular file".encode() in done.stderr
             assert odd.exists() and (site.scratch / "tree").is_dir()

@@ -12,18 +12,27 @@ where run times are known: a chain takes ``--bb-chain-time`` at most.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 
 from pegasus_bb.decide.chain_costs import chains_of
-from pegasus_bb.decide.chain_profiles import ProfilesOfChains
 from pegasus_bb.decide.decision import Chains, PlacementDecision, PlanningInput
 from pegasus_bb.decide.job_reservations import capacity_maker, temporary_files
 from pegasus_bb.decide.run_times import known_times
 from pegasus_bb.decide.sizing import quota_of, wanted_capacity
 from pegasus_bb.decide.survey import staged_with
+from pegasus_bb.model.document import plain
 from pegasus_bb.model.placement import Placement
+from pegasus_bb.model.workflow import Job
+
+_NAMESPACES = ("pegasus", "env", "condor", "dagman")
+# Run times are added up; labels are for the planner's own clusters.
+_ADDED = ("runtime", "maxwalltime", "label")
+_OURS = ("bb.", "clusters.")  # begin keys that no job of the batch system has
+_AMOUNTS = ("cores", "nodes", "ppn", "gpus", "memory", "diskspace")  # the most counts
+_OF_ONE_JOB = {("dagman", key) for key in ("PRE", "POST", "ABORT-DAG-ON")}
+_Settled = frozenset[tuple[str, str, str]]
 
 
 @dataclass
@@ -83,7 +92,7 @@ class _Cut:
         self._graph = given.graph
         self._placement = placement
         self._is_on = given.settings.chains == "on"
-        self._profiles = ProfilesOfChains(given, tier.site)
+        self._profiles = _CommonProfiles(given, tier.site)
         self._capacity = capacity_maker(tier, given.settings)
         limits = quota_of(tier), tier.largest, wanted_capacity(tier, given.settings)
         self._limit = min(filter(None, limits), default=None)
@@ -150,3 +159,42 @@ class _Cut:
         if self._limit is None:
             return True
         return self._capacity(into.with_room_for(other)) <= self._limit
+
+
+class _CommonProfiles:
+    """The profiles that all jobs of a chain have in common.
+
+    A cluster has those of its first task, and the most cores and memory of any. With
+    ``on`` these amounts may differ; else none of the jobs asks for more than its own.
+    """
+
+    def __init__(self, given: PlanningInput, site: str) -> None:
+        self._given = given
+        self._site = site
+        amounts = _AMOUNTS if given.settings.chains == "on" else ()
+        self._left_out = {("pegasus", key) for key in (*_ADDED, *amounts)}
+        self._known: dict[str, _Settled] = {}
+
+    def are_alike(self, one: str, other: str) -> bool:
+        return self._of(one) == self._of(other)
+
+    def _of(self, ident: str) -> _Settled:
+        if ident not in self._known:
+            job = self._given.workflow.jobs[ident]
+            self._known[ident] = frozenset(self._settled(job))
+        return self._known[ident]
+
+    def _settled(self, job: Job) -> Iterator[tuple[str, str, str]]:
+        """Yield what counts for ``job``: its own profiles before those of its
+        program. One with a script of its own is like no other."""
+        values: dict[tuple[str, str], str] = {}
+        programs = self._given.catalogs.transformations
+        for profiles in job.all_profiles(programs, self._site):
+            for space in _NAMESPACES:
+                for key, value in (profiles.get(space) or {}).items():
+                    values.setdefault((space, key), plain(value))
+        if not _OF_ONE_JOB.isdisjoint(values):
+            yield "job", "id", job.id
+        for (space, key), value in values.items():
+            if (space, key) not in self._left_out and not key.startswith(_OURS):
+                yield space, key, value

@@ -23,6 +23,7 @@ from pegasus_bb.model.transformations import (
     OS,
     TransformationCatalog,
     read_transformations,
+    with_programs,
 )
 
 # kind -> (file name in the working directory, key in a workflow that carries it)
@@ -269,8 +270,6 @@ def _programs(document: Document, folders: Sequence[Path]) -> Document:
     """The transformation catalog with the programs of ``folders``. Raises CatalogError
     if there is neither."""
     if folders:
-        from pegasus_bb.model.program_folders import with_programs  # few plans have any
-
         return with_programs(document, folders)
     if not document.text:
         key = "pegasus.catalog.transformation.file"

@@ -11,11 +11,12 @@ import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.core.files import is_dir, is_file, is_there
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.core.units import abbreviate, format_size
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
+from pegasus_bb.decide.sizing import quota_of
 from pegasus_bb.decide.survey import staged_executables
 from pegasus_bb.model.catalogs import Catalogs, Replica, Site
 from pegasus_bb.model.document import Document, Key
@@ -287,3 +288,28 @@ def free_at(path: Path) -> int:
 def nearest_folder(path: Path) -> Path:
     """``path``, or the last folder above it that is there."""
     return next((p for p in (path, *path.parents) if is_dir(p)), Path("/"))
+
+
+def free_on(tier: Tier) -> int | None:
+    """Bytes that no reservation has, no more than the quota; None where this machine
+    cannot tell."""
+    path = Path(tier.settings.get("path", "/"))
+    if tier.kind.is_one_folder and not is_dir(path):  # the first run makes it
+        seen: int | None = free_at(path)
+    else:
+        seen = _of_backend(tier)
+    known = [size for size in (seen, quota_of(tier)) if size is not None]
+    return min(known, default=None)
+
+
+def _of_backend(tier: Tier) -> int | None:
+    from pegasus_bb.runtime.backends.backend_table import open_backend  # few ask
+
+    if not tier.is_reserved:
+        return None
+    try:
+        pools = open_backend(tier.backend, tier.settings).pools()
+    except (PegasusBBError, OSError, ValueError):  # no Slurm here, or no answer
+        return None
+    wanted = [p.free for p in pools if p.name == tier.pool] if tier.pool else []
+    return next(iter([*wanted, *(p.free for p in pools)]), None)

@@ -181,7 +181,7 @@ def leave_out_absent(workflow: Workflow, replicas: Collection[str]) -> None:
 
 
 def _free_on(tier: Tier) -> int | None:
-    from pegasus_bb.planner.free_space import free_on  # most sizes are known
+    from pegasus_bb.planner.local_files import free_on  # most sizes are known
 
     return free_on(tier)
 

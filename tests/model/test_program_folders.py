@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from pegasus_bb.model.document import Document
-from pegasus_bb.model.program_folders import with_programs
-from pegasus_bb.model.transformations import TransformationCatalog, read_transformations
+from pegasus_bb.model.transformations import (
+    TransformationCatalog,
+    read_transformations,
+    with_programs,
+)
 
 
 def program(file: Path) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.model.dag.nodes import Dag, Node
-from pegasus_bb.planner.pegasus.submit_host_chmods import start_by_launch
+from pegasus_bb.planner.pegasus.complete_submit_dir import start_by_launch
 from pegasus_bb.planner.pegasus.travelling_jobs import let_travel
 from tests.support.real_pegasus import MARKS, WorkflowRunner
 from tests.support.unseen_folder import python_of_nodes, what_is_missing

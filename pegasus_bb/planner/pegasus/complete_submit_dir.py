@@ -39,6 +39,9 @@ _ARGUMENTS = re.compile(r'(EXTRA_ARGUMENTS==\\?"[^"\\]*)(\\?")')
 _SHARED = re.compile(r'--bbf=[^\s"\\]+')  # the site's; that of the job includes it
 _POST = re.compile(r"^SCRIPT POST (\S+) ")
 _PARENTS = 50  # per line, to keep it readable
+_CHMOD = "chmod_"  # begins the names of nodes that give a staged program its mode
+_EXECUTABLE = re.compile(r"^executable = (.*)$", re.MULTILINE)
+_ARGUMENTS_LINE = '\narguments = "'
 
 
 def write_planned(
@@ -59,8 +62,6 @@ def write_planned(
         start_outside(folder, executable.planned, run.site, executable.scratch)
     _add_options(executable, run)
     if run.request is not None and run.transfers_here:
-        from pegasus_bb.planner.pegasus.submit_host_chmods import start_by_launch
-
         start_by_launch(folder, executable.planned, f"{run.bin}/launch")
     if run.jobs_travel:
         from pegasus_bb.planner.pegasus.travelling_jobs import let_travel  # few pools
@@ -71,6 +72,22 @@ def write_planned(
     _replace_dag(executable)
     if run.placement and run.placement.job_reservations:
         check_job_reservations(executable.dag, folder)
+
+
+def start_by_launch(folder: Path, dag: Dag, launch: str) -> None:
+    """Let ``launch`` start the chmod jobs of the submit host.
+
+    A staged program gets its mode by such a job. pegasus-plan gives it no launcher
+    there, and its path is the planned one. Raises CatalogError.
+    """
+    for name, node in dag.nodes.items():
+        text = submit_text(folder, node) if name.startswith(_CHMOD) else ""
+        program = _EXECUTABLE.search(text)
+        if program is None or program[1] == launch or "\nuniverse = local" not in text:
+            continue
+        text = text.replace(program[0], f"executable = {launch}")
+        text = text.replace(_ARGUMENTS_LINE, f"{_ARGUMENTS_LINE}{program[1]} ")
+        replace_text(node.file(folder), text.encode("utf-8", "surrogateescape"))
 
 
 def _check_requests(executable: PegasusWorkflow, run: RunPlan) -> None:

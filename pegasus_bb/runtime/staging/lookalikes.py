@@ -17,7 +17,7 @@ from pegasus_bb.runtime.staging.failures import CopyFailed, on_a_line
 def folded(name: str) -> str:
     """The same text for all names that a file system may take for ``name``: another
     case, another form or loss of accents, dots and blanks at the end."""
-    if any(c > "\x7f" for c in name):
+    if not name.isascii():
         import unicodedata  # most names need none of it
 
         parts = unicodedata.normalize("NFKD", name.casefold())

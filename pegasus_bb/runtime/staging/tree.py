@@ -180,7 +180,9 @@ class Tree:
             with os.scandir(source.fd) as entries:
                 for entry in entries:
                     alike.add(entry.name)
-                    yield from self._entry(source, entry, dest, left.names)
+                    item = self._entry(source, entry, dest, left.names)
+                    if item is not None:
+                        yield item
             names = alike.among(source.fd)
             if names:
                 self._alike.append((left.path, names))
@@ -198,21 +200,24 @@ class Tree:
         entry: os.DirEntry[str],
         dest: Folder,
         folders: list[str],
-    ) -> Iterator[Item]:
+    ) -> Item | None:
+        """What is to be copied of ``entry``, if it is a file; a folder is added to
+        ``folders``, and a link is made."""
         name = entry.name
         try:
             if entry.is_dir(follow_symlinks=False):
                 folders.append(name)
             elif not self._is_wanted(entry, dest):
-                return
+                return None
             elif entry.is_symlink():
-                yield from self._put_link(source, name, dest)
+                return self._put_link(source, name, dest)
             elif entry.is_file():
-                yield from self._file(source, entry, dest)
+                return self._file(source, entry, dest)
             else:
                 self._fail(not_a_file(source.at(name)))
         except OSError as error:
             self._fail(explained(error, source.at(name), dest.at(name)))
+        return None
 
     def _is_wanted(self, entry: os.DirEntry[str], dest: Folder) -> bool:
         if self._wanted is all_of_it:
@@ -222,13 +227,13 @@ class Tree:
 
     def _file(
         self, source: Folder, entry: os.DirEntry[str], dest: Folder
-    ) -> Iterator[Item]:
+    ) -> Item | None:
         found = entry.stat(follow_symlinks=False)
         if found.st_nlink > 1:
             path = self._below(dest.at(entry.name))
             if self._names.is_further(found, path):
-                return
-        yield item_of(
+                return None
+        return item_of(
             source, entry.name, dest, as_name=entry.name, status=found, mark=found
         )
 
@@ -249,7 +254,8 @@ class Tree:
             self._modes.append((self._below(folder.path), mode))
         keep_mode_of(folder, mode | 0o700)
 
-    def _put_link(self, source: Folder, name: str, dest: Folder) -> Iterator[Item]:
+    def _put_link(self, source: Folder, name: str, dest: Folder) -> Item | None:
+        """The file that the link leads to, where the file system refuses links."""
         target = os.readlink(name, dir_fd=source.fd)
         if _link(dest, name) != target:
             remove_parts(dest.fd, name, self._earlier)
@@ -257,10 +263,10 @@ class Tree:
             try:
                 os.symlink(target, part, dir_fd=dest.fd)
             except OSError as error:
-                yield _file_of_link(source, name, dest, error)
-                return
+                return _file_of_link(source, name, dest, error)
             self._named(part, dest, name)
         self.links += 1
+        return None
 
     def _put_name(self, each: HardLink, linked: Linked) -> Iterator[Item]:
         top = self._top[1]

@@ -148,6 +148,20 @@ def a_workflow_of_workflows_alone(home: Home) -> None:
     assert runner.content("bb") == expected()
 
 
+def clusters_of_an_inner_workflow(home: Home) -> None:
+    """HTCondor would start them in a folder that only the launcher finds."""
+    runner = with_inner_workflow(home, "inner-clusters", "--cluster", "horizontal")
+    inner = runner.document("inner.yml")
+    for job in inner["jobs"]:
+        if job["id"] in "BC":
+            job["profiles"] = {"pegasus": {"clusters.size": "2"}}
+    runner.save("inner.yml", inner)
+    submit = runner.planned("bb", *PERSISTENT, "--bb-capacity", "64MiB")
+    runner.run_well("bb")
+    assert list(submit.rglob("merge_*.sub"))
+    assert runner.content("bb")["i.dat"] == expected()["d.dat"]
+
+
 def an_inner_workflow_that_fails(home: Home) -> None:
     """`run` names the inner node that failed, with its words."""
     runner = with_inner_workflow(home, "inner-fails")
@@ -225,6 +239,7 @@ STORIES = (
     clusters_of_a_level,
     clusters_of_a_label,
     clusters_with_a_reservation_each,
+    clusters_of_an_inner_workflow,
     a_workflow_in_a_workflow,
     a_workflow_of_workflows_alone,
     an_inner_workflow_that_fails,

@@ -231,7 +231,6 @@ def test_datawarp_in_an_htcondor_pool_is_refused(user: User) -> None:
         ("condorWorkflow", "", "10MiB", "no planner plans the jobs of a DAG"),
         ("pegasusWorkflow", "--randomdir=x", "10MiB", "would not run on the buffer"),
         ("pegasusWorkflow", "-Ddagman.POST.scope=none", "10MiB", "could count as succ"),
-        ("pegasusWorkflow", "-C label", "10MiB", "would start the clusters of a sub-"),
         ("pegasusWorkflow", "-o local", "auto", "are not known before it is planned"),
         ("pegasusWorkflow", "", "10MiB", "no job stages the results"),
     ],

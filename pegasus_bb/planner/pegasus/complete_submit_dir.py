@@ -8,8 +8,9 @@ appended, because DAGMan accepts them in any order.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -31,10 +32,11 @@ from pegasus_bb.planner.seal.job_reservation_rules import (
     check_job_reservations,
     has_option,
 )
+from pegasus_bb.runtime import inner_clusters
+from pegasus_bb.runtime.inner_clusters import OUTSIDE_SCRATCH
+from pegasus_bb.runtime.programs.sub_workflow import PLAN
 
-OUTSIDE_SCRATCH = "/tmp"  # noqa: S108 - where pegasus-plan lets create_dir start
-# How a submit file names the folder to start in: style condor, style glite.
-_STARTS_IN = (("\nremote_initialdir = ", "\n"), ('\n+remote_iwd = "', '"\n'))
+_FOLDER = re.compile(r"^initialdir = (.*)$", re.MULTILINE)
 _ARGUMENTS = re.compile(r'(EXTRA_ARGUMENTS==\\?"[^"\\]*)(\\?")')
 _SHARED = re.compile(r'--bbf=[^\s"\\]+')  # the site's; that of the job includes it
 _POST = re.compile(r"^SCRIPT POST (\S+) ")
@@ -69,7 +71,7 @@ def write_planned(
         names = {name for _, name in executable.jobs_nodes()}
         nodes = [executable.planned.nodes[name] for name in sorted(names)]
         let_travel(folder, nodes, f"{run.bin}/launch", run.placement)
-    _replace_dag(executable)
+    _replace_dag(_planned_by_ours(executable, run))
     if run.placement and run.placement.job_reservations:
         check_job_reservations(executable.dag, folder)
 
@@ -88,6 +90,22 @@ def start_by_launch(folder: Path, dag: Dag, launch: str) -> None:
         text = text.replace(program[0], f"executable = {launch}")
         text = text.replace(_ARGUMENTS_LINE, f"{_ARGUMENTS_LINE}{program[1]} ")
         replace_text(node.file(folder), text.encode("utf-8", "surrogateescape"))
+
+
+def _planned_by_ours(executable: PegasusWorkflow, run: RunPlan) -> PegasusWorkflow:
+    """A sub-workflow is planned by bin/sub_workflow, which calls its PRE script and
+    then changes where its clusters start."""
+    request = run.request
+    nodes = dict(executable.dag.nodes)
+    for name in of_role(nodes, Role.SUB_WORKFLOW) if request is not None else ():
+        pre = nodes[name].pre
+        found = _FOLDER.search(submit_text(executable.folder, nodes[name]))
+        if request is None or pre is None or found is None:
+            continue
+        words = f"{PLAN} {request.prefix} {found[1]} {pre.executable} {pre.arguments}"
+        ours = replace(pre, executable=f"{run.bin}/sub_workflow", arguments=words)
+        nodes[name] = replace(nodes[name], pre=ours)
+    return replace(executable, dag=replace(executable.dag, nodes=nodes))
 
 
 def _check_requests(executable: PegasusWorkflow, run: RunPlan) -> None:
@@ -136,18 +154,22 @@ def start_outside(folder: Path, dag: Dag, site: str, scratch: str) -> None:
     prefix, which does not exist; the Kickstart of each task changes the folder anyway.
     """
     for name in folder_nodes(dag.nodes, Role.LEAF_CLEANUP, site):
-        place = f" -w {scratch} ", f" -w {OUTSIDE_SCRATCH} "
-        _replace_in(folder, dag.nodes[name], *place)
+        of_leaf = partial(_with_word, old=scratch, new=OUTSIDE_SCRATCH)
+        _change(folder, dag.nodes[name], of_leaf)
     for name in of_role(dag.nodes, Role.CLUSTER):
-        for begins, ends in _STARTS_IN:
-            old, new = (f"{begins}{at}{ends}" for at in (scratch, OUTSIDE_SCRATCH))
-            _replace_in(folder, dag.nodes[name], old, new)
+        of_run = partial(inner_clusters.start_outside, folder=scratch.encode())
+        _change(folder, dag.nodes[name], of_run)
 
 
-def _replace_in(folder: Path, node: Node, old: str, new: str) -> None:
+def _with_word(text: bytes, old: str, new: str) -> bytes:
+    """``text`` with the value ``new`` of Kickstart's -w."""
+    return text.replace(f" -w {old} ".encode(), f" -w {new} ".encode())
+
+
+def _change(folder: Path, node: Node, change: Callable[[bytes], bytes]) -> None:
     file = node.file(folder)
     text = file.read_bytes()
-    changed = text.replace(old.encode(), new.encode())
+    changed = change(text)
     if changed != text:
         replace_text(file, changed)
 
@@ -219,7 +241,7 @@ def _line(line: str, changed: dict[str, str]) -> str:
 def _gates(dag: Dag, complete: Dag) -> Iterator[str]:
     for name, node in complete.nodes.items():
         pre = node.pre
-        if pre is not None and dag.nodes[name].pre is None:
+        if pre is not None and dag.nodes[name].pre != pre:
             yield script_line("PRE", name, pre)
             before = dag.nodes[name].retry, dag.nodes[name].unless_exit
             if (node.retry, node.unless_exit) != before:

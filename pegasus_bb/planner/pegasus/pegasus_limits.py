@@ -86,13 +86,10 @@ def _is_kickstart(program: str) -> bool:
     return program.rpartition("/")[2] == "pegasus-kickstart"
 
 
-def check_sub_workflows(
-    given: PlanningInput, placement: Placement, passed: tuple[str, ...]
-) -> list[str]:
+def check_sub_workflows(given: PlanningInput, placement: Placement) -> list[str]:
     """Notes on sub-workflows. Raises CatalogError for those that would not work."""
     inner = [job for job in given.workflow.jobs.values() if job.kind != "job"]
     for job in inner:
-        _check_clusters(given.workflow, job, passed)
         _check_kind(given.workflow, job)
         _check_arguments(given.workflow, job)
         _check_stages_out(given.workflow, job)
@@ -149,18 +146,6 @@ def _check_stages_out(workflow: Workflow, job: Job) -> None:
             job.name,
             "--output-sites local (and --output-dir FOLDER) among its arguments, its "
             "results among its uses, or --bb-mode off",
-        )
-
-
-def _check_clusters(workflow: Workflow, job: Job, passed: tuple[str, ...]) -> None:
-    options = [word for argument in job.arguments for word in argument.split()]
-    if any(word.startswith(_CLUSTERS) for word in (*options, *passed)):
-        raise workflow.document.error(
-            "HTCondor would start the clusters of a sub-workflow in a folder on the "
-            "buffer, before the launcher can find it",
-            ["jobs", job.index],
-            job.name,
-            "leave --cluster out, or --bb-mode off",
         )
 
 

@@ -72,7 +72,7 @@ class PegasusPlanner:
             check_clusters(self.passed, run.mode)
         for _, inputs in inner_inputs(given, run, planned_folder(run.submit_dir)):
             check_kickstart(inputs, run.site)
-        return check_sub_workflows(given, placement, self.passed)
+        return check_sub_workflows(given, placement)
 
     def rewrite(self, given: PlanningInput, run: RunPlan) -> Inputs:
         inputs = Inputs.of(given.workflow.document, given.catalogs)

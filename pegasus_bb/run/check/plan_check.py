@@ -152,7 +152,7 @@ def _of_pegasus(given: PlanningInput, run: RunPlan) -> Iterator[Finding]:
         yield ok("catalogs", "pegasus-plan gets them as they are")
         return
     notes = omission_notes(given, is_builtin=False)
-    notes += check_sub_workflows(given, run.placement, ())
+    notes += check_sub_workflows(given, run.placement)
     rewrite_inputs(Inputs.of(given.workflow.document, given.catalogs), run)
     yield ok("catalogs", "nothing in them prevents a buffer")
     yield from (note("planner", text) for text in notes)

@@ -4,6 +4,9 @@ bb/sub/NODE.json says how. The inputs become links in one folder, where the plan
 runs; what other jobs want of the results becomes links in bb/exchange. A further try
 goes on with the inner run that is there, unless that has ended well or its workflow has
 changed: then it is planned again.
+
+With a real Pegasus it is a PRE script: `sub_workflow --plan PREFIX FOLDER PRE ARG...`
+calls the PRE script that pegasus-plan has written (inner_clusters.py).
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from pegasus_bb.runtime.transfers.transfer_jobs import Transfer, read_jobs
 if TYPE_CHECKING:
     from typing import Any
 
+PLAN = "--plan"
 _TIERS = "x-storage-tiers"
 _STATE = "planned.json"  # digest of what was planned; whether it has ended well
 # Of the outer node: the jobs inside have their own.
@@ -43,6 +47,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """``sub_workflow NODE``: the exit status of the inner planning or run."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
+        if arguments[:1] == [PLAN]:
+            from pegasus_bb.runtime.inner_clusters import plan_inner
+
+            return plan_inner(arguments[1:], os.environ)
         if len(arguments) != 1:
             raise UsageError("sub_workflow: next: sub_workflow NODE")
         return SubWorkflow(BBDir.of_this_program(), arguments[0]).run(os.environ)

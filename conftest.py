@@ -93,6 +93,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Dealer:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def own_state(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """No test writes into the ledger, or the journals, of the user who runs it."""
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+
+
+@pytest.fixture(scope="session", autouse=True)
 def one_archive() -> None:
     """To make it of the modules that travel takes longer than the rest of a plan."""
     from tests.support.fork_server import share_archive

@@ -79,7 +79,8 @@ class Daemon:
 
     def refusal(self) -> str:
         """Why it does not start."""
-        process = self.launch(stderr=subprocess.PIPE)
+        running, process = self.process, self.launch(stderr=subprocess.PIPE)
+        self.process = running
         _, words = process.communicate(timeout=20)
         assert process.returncode == 2 and b"Traceback" not in words
         return words.decode()

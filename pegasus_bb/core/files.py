@@ -90,8 +90,9 @@ def _encoded(text: str) -> bytes:
 
 def _put(path: str, data: bytes, mode: int, name: Callable[[str, str], None]) -> None:
     folder = os.path.dirname(os.path.abspath(path))
-    # Not by tempfile, which takes 3 ms to load: each job writes such a file.
-    part = f"{folder}/.{os.path.basename(path)}.{os.urandom(6).hex()}.part"
+    # Not by tempfile, which takes 3 ms to load: each job writes such a file. Names of
+    # nodes leave room for no longer one (planner/builtin/executable.py).
+    part = f"{folder}/.{os.path.basename(path)}.{os.urandom(4).hex()}.part"
     handle = os.open(part, _NEW, 0o600)
     try:
         with os.fdopen(handle, "wb") as out:

@@ -18,7 +18,7 @@ else:
 
         __slots__ = ()
 
-        def __new__(cls, *values, **named):
+        def __new__(cls, /, *values, **named):
             fields = cls._fields
             if named or len(values) != len(fields):
                 values = _complete(cls, values, named)

@@ -376,9 +376,10 @@ def parse(text: str, path: Path) -> Any:
 def _give_back_memory() -> None:
     """Let the C library return what the parser has freed: with a workflow of 100,000
     jobs that is more than half of our memory."""
-    import ctypes  # only a large text needs it
+    # A Python without ctypes, or another C library than glibc, does without.
+    with suppress(ImportError, OSError, AttributeError):
+        import ctypes  # only a large text needs it
 
-    with suppress(OSError, AttributeError):  # another C library than glibc
         ctypes.CDLL(None).malloc_trim(0)
 
 

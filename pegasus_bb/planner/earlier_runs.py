@@ -20,7 +20,8 @@ _TRIED = 2  # runs: the last one may have failed before it recorded anything
 def named_history(settings: Settings) -> History:
     """Raises UsageError if a run of ``--bb-history`` is missing, or has no usable
     record."""
-    return combine([_at(run.place, _of_run(run.path)) for run in settings.history])
+    runs = {run.path.resolve(): run for run in settings.history}  # each counts once
+    return combine([_at(run.place, _of_run(run.path)) for run in runs.values()])
 
 
 def _at(place: str, run: History) -> History:

@@ -21,6 +21,7 @@ else:  # without the enums, as in proc.py
     import _signal as signal
 
 PROGRAMS = "pegasus_bb.runtime.programs"
+_STREAMS = {"stdin": "r", "stdout": "w", "stderr": "w"}
 _FORKED = ("launch", "record", "transfer", "setup", "delete")
 # Python, the loader and the C library look at these when they start: a fork would not
 # see a change.
@@ -93,7 +94,8 @@ class OwnProgram(RunningProgram):
             signal.signal(ignored, signal.SIG_IGN)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         os.close(report)
-        become(load(name), list(argv), environ)
+        # As a script that #! starts: its folder is the run's.
+        become(load(name), [program, *argv[1:]], environ)
 
 
 def become(program: Any, argv: list[str], environ: Mapping[str, str]) -> NoReturn:
@@ -101,16 +103,32 @@ def become(program: Any, argv: list[str], environ: Mapping[str, str]) -> NoRetur
     status = 1
     try:
         _change_environment(environ)
+        _open_streams()
         sys.argv = argv
         status = program.main()
     except SystemExit as end:
         status = _status_of(end)
-    except BaseException:
+    except BaseException as error:
         import traceback  # no program has it loaded
 
         traceback.print_exc()
+        if isinstance(error, KeyboardInterrupt):
+            _finish(status)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGINT)  # as Python ends then
     finally:
         os._exit(_finish(status))
+
+
+def _open_streams() -> None:
+    """Open those that this process had closed when it started: a program has others."""
+    for number, (name, mode) in enumerate(_STREAMS.items()):
+        if getattr(sys, name) is None:
+            try:
+                stream = open(number, mode, closefd=False)  # noqa: SIM115 - until its end
+            except OSError:  # it is closed for the program, too
+                continue
+            setattr(sys, name, stream)
 
 
 def _change_environment(environ: Mapping[str, str]) -> None:
@@ -134,8 +152,9 @@ def _finish(status: int) -> int:
     if "atexit" in sys.modules:
         sys.modules["atexit"]._run_exitfuncs()
     try:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
     except OSError:
         return 120
     return status & 0xFF

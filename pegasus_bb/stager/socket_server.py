@@ -184,7 +184,8 @@ class Server:
             return
         self._connections.add(new)
         try:
-            await new.serve()
+            with contextlib.suppress(asyncio.CancelledError):  # the service ends
+                await new.serve()
         finally:
             self._connections.discard(new)
 

@@ -220,3 +220,12 @@ def test_a_file_system_without_locks_is_not_taken_for_another_process(
         pass
     with pytest.raises(UsageError, match="cannot be locked: No locks available"):
         StageJournal(str(tmp_path / "journal"), "from", "to")
+
+
+def test_the_longest_name_of_a_node_has_room_for_its_temporary_one(
+    tmp_path: Path,
+) -> None:
+    """Planning lets a name have 235 bytes, and its file ends in .json."""
+    file = tmp_path / ("n" * 235 + ".json")
+    files.write_text(str(file), "{}")
+    assert list(tmp_path.iterdir()) == [file]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -140,3 +141,11 @@ def test_a_bomb_of_aliases_is_refused_at_once(tmp_path: Path) -> None:
         lines.append(f"{name}: &{name} [{', '.join([f'*{below}'] * 9)}]")
     with pytest.raises(CatalogError, match="repetition limit"):
         load(written(tmp_path, "\n".join(lines)), {})
+
+
+def test_a_large_file_is_read_by_a_python_without_ctypes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ctypes", None)
+    file = written(tmp_path, "a: 1\n" + "# large\n" * 200_000)
+    assert load(file, {}).data == {"a": 1}

@@ -15,7 +15,7 @@ from tests.support.user_files import User, job, sized, use
 
 RATES = "{read: 1GB/s, write: 1GB/s}"
 SPEEDS = f"cluster: {{slots: 2, pfs: {RATES}, bb: {RATES}}}"
-TASK = History(jobs={"ID0": Past(60.0)}, makespan=100.0)
+TASK = History(jobs={"ID0": Past(60.0)}, makespan=100.0, sizes={"in": 1000})
 
 
 def of_mode_off(folder: Path, *runs: History) -> tuple[Prediction, str]:

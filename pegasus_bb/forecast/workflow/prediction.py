@@ -47,11 +47,11 @@ class Prediction:
 
     @property
     def low(self) -> float:
-        return min(self.pessimistic, self.optimistic)
+        return min(self.pessimistic, self.optimistic, self.makespan)
 
     @property
     def high(self) -> float:
-        return max(self.pessimistic, self.optimistic)
+        return max(self.pessimistic, self.optimistic, self.makespan)
 
     @property
     def is_range(self) -> bool:
@@ -92,11 +92,11 @@ class Prediction:
 
     def with_scatter(self, factor: float) -> Prediction:
         """Widen the range by what runs of one workload differ (scatter.py)."""
-        return replace(
-            self,
-            pessimistic=self.pessimistic * factor,
-            optimistic=self.optimistic / factor,
-        )
+        low, high = self.low - self.wait, self.high - self.wait
+        ends = self.wait + high * factor, self.wait + low / factor
+        if self.pessimistic < self.optimistic:  # a faster tier lengthens it
+            ends = ends[1], ends[0]
+        return replace(self, pessimistic=ends[0], optimistic=ends[1])
 
     def with_other(self, seconds: float) -> Prediction:
         """Add so many seconds, which no part of the model explains."""

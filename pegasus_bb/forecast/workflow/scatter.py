@@ -24,12 +24,12 @@ def scatter(history: History) -> float:
 
 
 def _repeated(runs: Iterable[History]) -> Iterator[list[float]]:
-    """Yield ln(seconds) of the runs of each workload: the same mode, as many jobs at a
-    time, files about as large."""
-    known: dict[tuple[str, int | None, str], list[float]] = {}
+    """Yield ln(seconds) of the runs of each workload: the same mode, files about as
+    large. A run without sizes may be of any workload."""
+    known: dict[tuple[str, str], list[float]] = {}
     for run in runs:
-        if run.makespan:
+        if run.makespan and run.sizes:
             about = f"{sum(run.sizes.values()):.1e}"
-            logs = known.setdefault((run.mode, run.at_once, about), [])
+            logs = known.setdefault((run.mode, about), [])
             logs.append(math.log(run.makespan))
     yield from known.values()

@@ -32,9 +32,17 @@ def test_a_guess_takes_no_buffer_and_names_the_run_that_settles_it() -> None:
 def test_a_measured_mode_takes_what_it_took(makespan: float) -> None:
     ends = [SimulatedEnd((5, 70, 10, 10, 10), 0), SimulatedEnd((5, 50, 10, 10, 10), 0)]
     found = predicted("off", ends).as_measured([makespan])
-    assert found.low == found.high == makespan + 5
-    assert found.makespan == pytest.approx(makespan + 5)
+    ends_and_middle = (found.low, found.makespan, found.high)
+    assert ends_and_middle == pytest.approx((makespan + 5,) * 3)
     assert found.wait == 5
+
+
+@pytest.mark.parametrize("slower", [False, True])
+def test_scatter_widens_every_range_and_leaves_the_wait(slower: bool) -> None:
+    ends = [SimulatedEnd((20, 70, 0, 0, 0), 0), SimulatedEnd((20, 50, 0, 0, 0), 0)]
+    found = predicted("off", ends[::-1] if slower else ends).with_scatter(2.0)
+    assert (found.low, found.makespan, found.high) == (45, 80, 160)
+    assert (found.pessimistic < found.optimistic) == slower
 
 
 def test_a_mode_that_was_measured_twice_is_a_range() -> None:

@@ -23,7 +23,12 @@ def test_runs_that_were_repeated_are_pooled() -> None:
 
 def test_runs_of_other_sizes_or_modes_are_no_repetition() -> None:
     runs = [run(100), run(200, size=2000), run(50, mode="persistent"), History()]
+    runs += [History(makespan=1.0), History(makespan=100.0)]  # of any workload
     assert scatter(combine(runs)) == 1.0
+
+
+def test_how_many_jobs_ran_at_once_is_chance() -> None:
+    assert scatter(combine([run(100), replace(run(110), at_once=1)])) > 1.1
 
 
 def test_a_run_beside_a_larger_one_keeps_its_own_sizes() -> None:

@@ -158,6 +158,14 @@ STORIES = {
         brought_back("fast"),
         after_planning=failed_once_and_unmounted,
     ),
+    "no_disk": Story(
+        "the disk of the node could not be used, says a_A",
+        lambda site: (
+            site.has_disks(path=str(site.root / "nvme2"), mount="any") and None
+        ),
+        lambda site: (site.root / "nvme2").mkdir(),
+        mode="transient",
+    ),
     "reservation_refused": Story(
         "cannot be made",
         nothing,

@@ -58,6 +58,20 @@ def reservation_unseen(run: FailedRun) -> Iterator[str]:
         yield f"{_continue(run)}   (once it is there)"
 
 
+def no_disk(run: FailedRun) -> Iterator[str]:
+    """A job has not got the disk of its node: no scheduler has refused anything."""
+    tasks = run.with_status(RESERVATION_FAILED, Role.TASK, Role.CLUSTER)
+    own = [item.node.name for item in tasks if run.has_own(item)]
+    if own and run.uses_disks_of_nodes:
+        yield (
+            "cause:       the disk of the node could not be used, says "
+            f"{abbreviate(own, _SHOWN)}"
+        )
+        yield f"{_continue(run)}   (once each node has it)"
+        yield "             or mend the tier in the site catalog, then:"
+        yield from _plan_again(run)
+
+
 def reservation_refused(run: FailedRun) -> Iterator[str]:
     """bb_setup, the gate or a job with a reservation of its own ended with the
     scheduler's refusal."""
@@ -195,6 +209,7 @@ CAUSES: dict[str, Cause] = {
     for cause in (
         reservation_vanished,
         reservation_unseen,
+        no_disk,
         reservation_refused,
         no_answer,
         deadline_passed,

@@ -68,6 +68,16 @@ class FailedRun:
             return False
 
     @cached_property
+    def uses_disks_of_nodes(self) -> bool:
+        """Whether jobs work on the disk of their node, which no scheduler grants."""
+        try:
+            return self.bb.is_transient and not (
+                self.bb.transient().kind.has_reservations
+            )
+        except UsageError:
+            return False
+
+    @cached_property
     def reserved(self) -> int:
         """The bytes of the shared reservation, and those of the largest of a job."""
         try:

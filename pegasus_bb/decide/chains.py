@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 
+from pegasus_bb.core.units import format_duration, format_size
 from pegasus_bb.decide.chain_costs import chains_of
 from pegasus_bb.decide.decision import Chains, PlacementDecision, PlanningInput
 from pegasus_bb.decide.job_reservations import capacity_maker, temporary_files
@@ -24,6 +25,8 @@ from pegasus_bb.decide.sizing import quota_of, wanted_capacity
 from pegasus_bb.decide.survey import staged_with
 from pegasus_bb.model.document import plain
 from pegasus_bb.model.placement import Placement
+from pegasus_bb.model.settings import Settings
+from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job
 
 _NAMESPACES = ("pegasus", "env", "condor", "dagman")
@@ -66,7 +69,7 @@ def with_chains(given: PlanningInput, decision: PlacementDecision) -> PlacementD
     cut = _Cut(given, decision.placement)
     found = cut.chains()
     if not found:
-        return decision
+        return replace(decision, no_chains=" and ".join(cut.limits_met))
     chains = chains_of(given, decision.placement, found, cut.times)
     placement = _asking_for_chains(decision.placement, chains)
     return replace(decision, placement=placement, chains=chains)
@@ -94,8 +97,8 @@ class _Cut:
         self._is_on = given.settings.chains == "on"
         self._profiles = _CommonProfiles(given, tier.site)
         self._capacity = capacity_maker(tier, given.settings)
-        limits = quota_of(tier), tier.largest, wanted_capacity(tier, given.settings)
-        self._limit = min(filter(None, limits), default=None)
+        self._limit = _least_limit(tier, given.settings)
+        self.limits_met: dict[str, None] = {}  # that alone kept jobs apart, in order
         self._seeds = self._alone()
 
     def _alone(self) -> Mapping[str, _Growing]:
@@ -138,7 +141,7 @@ class _Cut:
             self._is_next(into, parent, ident)
             and self._reads(ident, parent)
             and self._profiles.are_alike(parent, ident)
-            and self._has_room(into, self._seeds[ident])
+            and self._is_within(into, self._seeds[ident])
         )
 
     def _is_next(self, into: _Growing, parent: str, ident: str) -> bool:
@@ -153,12 +156,33 @@ class _Cut:
         read = (use.lfn for use in self._given.workflow.jobs[ident].inputs())
         return any(made.get(x) == parent and self._placement.on_tier(x) for x in read)
 
-    def _has_room(self, into: _Growing, other: _Growing) -> bool:
-        if into.seconds + other.seconds > self._given.settings.chain_time:
-            return False
+    def _is_within(self, into: _Growing, other: _Growing) -> bool:
+        met = self._limit_met(into, other)
+        if met:
+            self.limits_met[met] = None
+        return not met
+
+    def _limit_met(self, into: _Growing, other: _Growing) -> str:
+        """The limit that keeps them apart; empty if none does."""
+        longest = self._given.settings.chain_time
+        if into.seconds + other.seconds > longest:
+            return f"--bb-chain-time ({format_duration(longest)})"
         if self._limit is None:
-            return True
-        return self._capacity(into.with_room_for(other)) <= self._limit
+            return ""
+        most, name = self._limit
+        need = into.with_room_for(other)
+        fits = max(need, self._capacity(need)) <= most  # a given one is no larger
+        return "" if fits else f"{name} ({format_size(most)})"
+
+
+def _least_limit(tier: Tier, settings: Settings) -> tuple[int, str] | None:
+    """The bytes that a chain may have on its disk, and what says so."""
+    limits = (
+        (quota_of(tier), f"the quota of tier {tier.name}"),
+        (tier.largest, f"the key largest of tier {tier.name}"),
+        (wanted_capacity(tier, settings), "the given capacity"),
+    )
+    return min(((most, name) for most, name in limits if most), default=None)
 
 
 class _CommonProfiles:

@@ -135,6 +135,7 @@ class PlacementDecision:
     moved: MovedFiles | None = None
     selection: Selection | None = None  # mode hybrid
     chains: Chains | None = None  # mode transient, if there are some
+    no_chains: str = ""  # the limits alone that have prevented all of them
     # By the rules alone, where mode hybrid or a short capacity has changed it.
     persistent: PlacementDecision | None = None
     streams: tuple[str, str] | None = None  # the policy of hints, and the reason

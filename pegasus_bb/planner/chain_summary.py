@@ -31,4 +31,6 @@ def _why_no_chains(decision: PlacementDecision, settings: Settings) -> str:
         return "only mode transient has them"
     if decision.placement.tier.is_staged:
         return "the batch system itself stages the files of each job"
-    return "no job reads a file of one job alone, and fits into its chain"
+    if decision.no_chains:
+        return f"jobs that could be one chain exceed {decision.no_chains}"
+    return "no job reads a file of its only parent under the same profiles"

@@ -173,10 +173,14 @@ def _per_job(catalogs: Catalogs, settings: Settings, placement: Placement) -> st
     )
     is_auto = wanted_capacity(tier, settings) == AUTO
     how = "auto: files of the job" if is_auto else "as given"
-    each = f"{_span_of(sizes)} for each of {len(sizes)} jobs"
+    each = f"{_span_of(sizes)} {for_jobs(len(sizes))}"
     if not tier.is_reserved:
         each += ", free on its node: nothing is reserved"
     return f"capacity: {each} ({how}; {origin})"
+
+
+def for_jobs(count: int) -> str:
+    return "for one job" if count == 1 else f"for each of {count} jobs"
 
 
 def fit_lines(decision: PlacementDecision) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.decide.decision import Chains
+from pegasus_bb.planner.plan_summary import chain_lines
 from tests.support.user_files import User, job, sized, use
 
 MINUTE = 60
@@ -98,7 +99,7 @@ def test_a_file_that_another_job_reads_leaves_the_node(tree: User) -> None:
     [
         ({"quota": "9MiB"}, ["a b c"]),
         ({"quota": "8MiB"}, ["a b"]),
-        ({"largest": "11MiB"}, ["a b c"]),
+        ({"largest": "11MiB", "request": "-C nvme"}, ["a b c"]),
         ({"capacity": "12MiB"}, ["a b c far"]),
     ],
 )
@@ -106,9 +107,50 @@ def test_a_chain_fits_on_the_disk(
     tree: User, limit: dict[str, str], expected: list[str]
 ) -> None:
     tree.tier |= limit
+    if "request" in limit:
+        tree.defines.append("pegasus.style=glite")
     tree.jobs = [*tree.jobs[:3], tree.jobs[-1]]
     tree.jobs[3]["uses"] = [*read("c.out"), *make("far.out", result=True)]
     assert jobs(tree, "chains=on") == expected
+
+
+@pytest.mark.parametrize(
+    ("limit", "defines", "why"),
+    [
+        ({"quota": "8MiB"}, [], "the quota of tier bb (8.0 MiB)"),
+        (
+            {"largest": "8MiB", "request": "request_disk={kib}"},
+            [],
+            "the key largest of tier bb (8.0 MiB)",
+        ),
+        ({"capacity": "8MiB"}, [], "the given capacity (8.0 MiB)"),
+        ({}, ["chain.time=4m"], "--bb-chain-time (4 min 00 s)"),
+        ({}, ["chain.time=4m", "chains=off"], ""),
+    ],
+)
+def test_the_limit_that_alone_prevents_all_chains_is_told(
+    tree: User, limit: dict[str, str], defines: list[str], why: str
+) -> None:
+    tree.tier |= limit
+    tree.jobs = [job("a", *make("a.out", "more.out", result=True)), tree.jobs[1]]
+    timed(tree)
+    tree.defines += [f"pegasus.bb.{each}" for each in ("chains=auto", *defines)]
+    given = tree.given()
+    told = list(chain_lines(tree.decision(), given.settings))
+    words = f"chains:   none: jobs that could be one chain exceed {why}"
+    assert told == ([words] if why else [])
+
+
+def test_without_a_limit_met_the_workflow_is_why_there_are_no_chains(
+    tree: User,
+) -> None:
+    tree.jobs = tree.jobs[:1]
+    tree.tier |= {"quota": "4MiB"}
+    tree.defines.append("pegasus.bb.chains=auto")
+    (told,) = chain_lines(tree.decision(), tree.given().settings)
+    assert told.endswith(
+        "no job reads a file of its only parent under the same profiles"
+    )
 
 
 def test_a_chain_takes_no_longer_than_its_limit(tree: User) -> None:

@@ -9,6 +9,7 @@ import pytest
 from pegasus_bb.core.units import MIB
 from pegasus_bb.decide import lint_job_reservations as job_lint
 from pegasus_bb.model.placement import JobReservation
+from pegasus_bb.planner.plan_summary import summary
 from tests.decide.test_hybrid import checkpoint, inner
 from tests.support.user_files import User, job, said, sized, use
 
@@ -21,6 +22,20 @@ def per_job(user: User) -> User:
 
 def reservations(user: User) -> dict[str, JobReservation]:
     return user.decide().job_reservations
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(1, "for one job ("), (2, "for each of 2 jobs (")]
+)
+def test_the_capacity_of_a_job_says_for_how_many(
+    per_job: User, count: int, said: str
+) -> None:
+    per_job.jobs = [
+        job(f"ID{n}", use(f"{n}", "output", **sized(1))) for n in range(count)
+    ]
+    decision = per_job.decision()
+    (line,) = (x for x in summary(per_job.given(), decision) if "capacity:" in x)
+    assert f"capacity: 4.0 MiB {said}" in line
 
 
 def test_a_job_has_what_it_reads_and_what_it_makes(per_job: User) -> None:

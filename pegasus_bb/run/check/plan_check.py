@@ -24,7 +24,12 @@ from pegasus_bb.planner.local_files import (
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.pegasus_limits import check_style, check_sub_workflows
 from pegasus_bb.planner.pegasus_home import PegasusHome
-from pegasus_bb.planner.plan_summary import folders_line, omission_notes, what_nodes_see
+from pegasus_bb.planner.plan_summary import (
+    folders_line,
+    for_jobs,
+    omission_notes,
+    what_nodes_see,
+)
 from pegasus_bb.planner.planning import plan_notes
 from pegasus_bb.planner.reading import no_collection
 from pegasus_bb.planner.rewrite.pass_input import Inputs
@@ -81,15 +86,14 @@ def _reserved(placement: Placement, mode: RunMode) -> str:
     jobs = placement.job_reservations
     if not jobs:
         return f"{size} would be reserved"
-    count = format_count(len(jobs), "job")
+    each = for_jobs(len(jobs))
     if mode.is_only_for_jobs:
-        return f"up to {size} for each of {count} {_granted(placement.tier)}"
+        return f"up to {size} {each} {_granted(placement.tier)}"
     most = format_size(max(own.capacity for own in jobs.values()))
     if placement.job_tier.is_reserved:
-        each = f"up to {most} more for each of {count}"
-        return f"{size}, and {each}, would be reserved"
-    each = f"up to {most} for each of {count} {_granted(placement.job_tier)}"
-    return f"{size} would be reserved, and {each},"
+        return f"{size}, and up to {most} more {each}, would be reserved"
+    free = f"up to {most} {each} {_granted(placement.job_tier)}"
+    return f"{size} would be reserved, and {free},"
 
 
 def _granted(tier: Tier) -> str:

@@ -30,6 +30,7 @@ from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.plan_summary import folders_line
 from pegasus_bb.planner.predictions import compare, without_speeds
 from pegasus_bb.planner.reading import no_collection, note_on_mode, read
+from pegasus_bb.planner.rewrite.pass_input import Inputs
 from pegasus_bb.planner.run_plan import output_sites
 
 if TYPE_CHECKING:
@@ -129,6 +130,7 @@ def explained(options: PlanOptions, *, elsewhere: bool = False) -> WorkflowExpla
         lint_replicas(given.workflow, given.catalogs, files)
         decision = with_capacity(given, decision)
         drain = plan_drain(given, decision)
+        _check_requests(given, decision)
     except UsageError as error:
         refused = error
     most = max(live_in_levels(given, decision.placement), default=0)
@@ -138,3 +140,13 @@ def explained(options: PlanOptions, *, elsewhere: bool = False) -> WorkflowExpla
         refused = refused or without_speeds(given, "--bb-mode auto")
     gain = drain_gain(given, decision, drain)
     return WorkflowExplanation(given, decision, explanation, compared, gain, refused)
+
+
+def _check_requests(given: PlanningInput, decision: PlacementDecision) -> None:
+    """Raises CatalogError for a job that has the option of its tier's request
+    already."""
+    if decision.placement.job_tier.request is not None:
+        from pegasus_bb.planner.rewrite.disk_requests import requests  # few tiers ask
+
+        inputs = Inputs.of(given.workflow.document, given.catalogs)
+        requests(inputs, decision.placement)

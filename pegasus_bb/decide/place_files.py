@@ -51,6 +51,10 @@ def with_capacity(
     """``decision`` with the capacity to reserve and the stream of each file. Raises
     CatalogError."""
     decision = reserve(given, decision)
+    if decision.placement.job_tier.request is not None:
+        from pegasus_bb.decide.lint_requests import lint_requests  # few tiers ask
+
+        lint_requests(given, decision.placement)
     if decision.placement.tier.streams == "off":
         return decision
     from pegasus_bb.decide.stream_choice import with_streams  # few tiers have them

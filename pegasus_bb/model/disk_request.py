@@ -18,13 +18,14 @@ UNITS = {"gb": 10**9, "gib": 2**30, "mb": 10**6, "mib": 2**20, "kib": 2**10}
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 _EXAMPLES = "such as --gres=nvme:{gb}, request_disk={kib} or memory+={mb}"
 _OPTIONS = re.compile(r"-\S+( \S+)*")
-_DISK, _MEMORY = "request_disk=", "memory+="
+# The keys of profiles: of HTCondor's command, of the others Pegasus's.
+DISK, MEMORY, ARGUMENTS = "request_disk", "memory", "glite.arguments"
 
 
 class DiskRequest(NamedTuple):
     """A request with a placeholder for the size, or without one."""
 
-    key: str  # glite.arguments | request_disk | memory
+    key: str  # DISK | MEMORY | ARGUMENTS
     namespace: str  # of that profile
     text: str
 
@@ -50,18 +51,20 @@ def read_request(entry: Entry) -> DiskRequest:
     """Raises CatalogError for another form, and for what a shell would interpret."""
     text = str(entry.data)
     units = _PLACEHOLDER.findall(text)
-    unknown = [unit for unit in units if unit not in UNITS]
-    if unknown or len(units) > 1:
-        known = "one of " + ", ".join(f"{{{unit}}}" for unit in UNITS)
+    known = "one of " + ", ".join(f"{{{unit}}}" for unit in UNITS)
+    unknown = next((unit for unit in units if unit not in UNITS), None)
+    if unknown is not None:
+        raise entry.error(f"{{{unknown}}} is no unit of a size", text, known)
+    if len(units) > 1:
         raise entry.error("one size at most stands in a request", text, known)
     filled = _PLACEHOLDER.sub("1", text)
     if not is_plain(filled):
         what = "the batch system's own shell scripts would read more than words in this"
         raise entry.error(what, text, WOULD_DO)
-    if text.startswith(_DISK) and text[len(_DISK) :] == "{kib}":
-        return DiskRequest("request_disk", "condor", "{kib}")  # HTCondor counts KiB
-    if text.startswith(_MEMORY) and text[len(_MEMORY) :] == "{mb}":
-        return DiskRequest("memory", "pegasus", "{mib}")  # Pegasus counts MiB
+    if text == f"{DISK}={{kib}}":
+        return DiskRequest(DISK, "condor", "{kib}")  # HTCondor counts KiB
+    if text == f"{MEMORY}+={{mb}}":
+        return DiskRequest(MEMORY, "pegasus", "{mib}")  # Pegasus counts MiB
     if _OPTIONS.fullmatch(text) is None or names_a_buffer(filled):
         raise entry.error("no form of a request", text, _EXAMPLES)
-    return DiskRequest("glite.arguments", "pegasus", text)
+    return DiskRequest(ARGUMENTS, "pegasus", text)

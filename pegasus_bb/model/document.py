@@ -32,6 +32,7 @@ _LONGEST = 1 << 20  # characters of one value
 _LARGE = 1 << 20  # characters
 _LONGEST_TEXT = 1 << 28  # of a file after expansion
 _MOST_NAMES = 20  # of files in an error
+_SHORT = 5  # letters
 _CATALOGS = ("sites.yml", "replicas.yml", "transformations.yml")
 
 
@@ -196,16 +197,23 @@ class Entry:
 
 def suggestion(word: str, known: Collection[str], prefix: str = "") -> str:
     """The ``known`` words to use instead of ``word``, as text for an error."""
-    close = get_close_matches(word, known, 1)
+    close = _close(word, known)
     if close:
         return f"did you mean {prefix}{close[0]}?"
     return "one of " + ", ".join(prefix + each for each in known)
 
 
+def _close(word: str, known: Collection[str]) -> list[str]:
+    """The closest of the ``known`` words, if it has most of the letters of ``word``;
+    one wrong letter is a third of a short word."""
+    cutoff = 0.6 if len(word) < _SHORT else 0.7  # the part of the letters in common
+    return get_close_matches(word, known, 1, cutoff)
+
+
 def one_of(word: str, allowed: Collection[str]) -> str:
     """All ``allowed`` words, and the one closest to ``word``, as text for an error."""
     listed = "one of " + ", ".join(allowed)
-    close = get_close_matches(word, allowed, 1)
+    close = _close(word, allowed)
     return f"did you mean {close[0]}? It is {listed}" if close else listed
 
 

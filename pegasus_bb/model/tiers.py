@@ -266,6 +266,11 @@ def _check_name(entry: Entry, name: str) -> None:
 
 def _check_settings(entry: Entry, values: Mapping[str, str]) -> None:
     _size(entry, "quota", "such as 700GiB")
+    if "largest" in values and "request" not in values:
+        raise entry.below("largest").error(
+            "this is the most that a job asks for, and without a request none asks",
+            would_do='request: "--gres=nvme:{gb}" beside it, or quota in its place',
+        )
     service = values.get("service", "/")
     if not service.startswith("/"):
         would_do = "service: /run/pegasus-bb"

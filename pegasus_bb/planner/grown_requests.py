@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 
-from pegasus_bb.model.disk_request import UNITS, DiskRequest
+from pegasus_bb.model.disk_request import DISK, MEMORY, UNITS, DiskRequest
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.planner.rewrite.disk_requests import ALONE, DISK, MEMORY
+from pegasus_bb.planner.rewrite.disk_requests import ALONE
 
 _MACRO = "bb_request"  # of the submit file
 _TRY = "$(My.DAGNodeRetry:0)"

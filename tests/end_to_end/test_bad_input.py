@@ -177,6 +177,7 @@ def test_results_do_not_go_where_the_run_cleans_up(site: Site, where: str) -> No
         str(folder),
     )
     assert "removed at the end" in said
+    assert "workflow.yml:" in said and "another --output-dir" in said.split("fix: ")[1]
     assert not (site.root / "submit").exists()
 
 

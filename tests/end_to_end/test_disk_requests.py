@@ -116,11 +116,50 @@ def test_a_larger_disk_of_the_user_s_grows_as_well(site: Site) -> None:
     assert sizes == [10_000_001, 15_000_002]
 
 
-def test_a_request_that_the_style_does_not_carry_is_refused(site: Site) -> None:
-    for style, request_ in (("condor", "-C nvme"), ("glite", "request_disk={kib}")):
-        declared(site, style, request=request_)
-        said = site.refuses("bb", "--bb-mode", "transient")
-        assert f"in style {style}, which does not carry" in said
+@pytest.mark.parametrize(
+    ("style", "keys", "key", "fix"),
+    [
+        ("condor", {"request": "-C nvme"}, "request", "request_disk={kib}"),
+        ("glite", {"request": "request_disk={kib}"}, "request", "--gres=nvme:{gb}"),
+        (
+            "glite",
+            {"request": "-C nvme", "largest": "100MB"},
+            "largest",
+            "bb.tier: pfs",
+        ),
+    ],
+)
+def test_a_request_that_cannot_be_made_is_refused_with_its_place(
+    site: Site, style: str, keys: dict[str, str], key: str, fix: str
+) -> None:
+    declared(site, style, **keys)
+    says = f"in style {style}, which does not carry", "nvme gives a job 95"
+    plan = site.refuses("bb", "--bb-mode", "transient")
+    explained = site.bb("explain", "--bb-mode", "transient")
+    assert explained.returncode == 2
+    assert "capacity:" in explained.stdout  # the table comes first
+    line = (site.work / "sites.yml").read_text().split(f"  {key}:")[0].count("\n") + 1
+    for said in (plan, explained.stderr):
+        assert f"sites.yml:{line}: " in said
+        assert says[key == "largest"] in said
+        assert f"  key:      x-storage-tiers.cluster.0.{key}\n" in said
+        assert f"  found:    {keys[key]}\n" in said
+        assert fix in said.partition("  fix: ")[2]
+    check = site.bb("check", *LOOK).stdout
+    (wrong,) = re.findall(r"^no .*(?:\n .*)*", check, re.MULTILINE)
+    assert fix in wrong.partition(" fix: ")[2]
+
+
+LOOK = ("--bb-mode", "transient", "--output-sites", "local")
+
+
+def test_an_option_that_jobs_have_already_is_refused_by_explain_too(site: Site) -> None:
+    declared(site, request="--tmp={mb}")
+    with site.edited("sites.yml") as sites:
+        sites["sites"][1]["profiles"]["pegasus"]["glite.arguments"] = "--tmp=5"
+    explained = site.bb("explain", "--bb-mode", "transient")
+    assert explained.returncode == 2
+    assert "which the batch system takes once" in explained.stderr
 
 
 def test_a_tier_that_is_memory_adds_to_the_memory_of_the_job(site: Site) -> None:
@@ -141,7 +180,10 @@ def test_explain_shows_what_each_job_asks_for_and_its_price(site: Site) -> None:
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
+        ({"request": "--gres=nvme:{tb}"}, "{tb} is no unit of a size"),
         ({"request": "--gres=nvme:{tb}"}, "one of {gb}, {gib}, {mb}, {mib}, {kib}"),
+        ({"request": "--tmp={gb}{gb}"}, "one size at most stands in a request"),
+        ({"largest": "100MB"}, "without a request none asks"),
         ({"request": "--gres=nvme:{gb};reboot"}, "more than words"),
         ({"request": "--bbf=mine"}, "no form of a request"),
         ({"request": "nvme {gb}"}, "no form of a request"),

@@ -73,6 +73,7 @@ def test_a_mistake_has_its_line(
         ("node-local", ["path: /x/../y"], "path", "cannot be carried"),
         ("node-local", ["path: /x", "mount: no"], "mount", "unknown mount"),
         ("node-local", ["path: /x", "pool: p"], "pool", "has no such key"),
+        ("node-local", ["path: /x", "largest: 1GiB"], "largest", "none asks"),
     ],
 )
 def test_a_backend_has_mistakes_of_its_own(
@@ -81,6 +82,22 @@ def test_a_backend_has_mistakes_of_its_own(
     with pytest.raises(CatalogError, match=what) as error:
         tier(tmp_path, f"backend: {backend}", *lines)
     assert error.value.key == f"x-storage-tiers.cori.0.{key}"
+
+
+@pytest.mark.parametrize(
+    ("line", "would_do"),
+    [
+        ("timeout: 5m", "one of name, backend"),
+        ("muont: any", "did you mean mount?"),
+        ("largets: 5GiB", "did you mean largest?"),
+    ],
+)
+def test_only_a_close_key_is_suggested(
+    tmp_path: Path, line: str, would_do: str
+) -> None:
+    with pytest.raises(CatalogError, match="no such key") as error:
+        tier(tmp_path, "backend: node-local", "path: /x", line)
+    assert error.value.would_do.startswith(would_do)
 
 
 NAMED_B = "    - {name: b, backend: datawarp}\n"

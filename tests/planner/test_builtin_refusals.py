@@ -153,5 +153,7 @@ def test_a_submit_directory_that_dagman_would_split_is_refused(
 def test_results_that_would_vanish_with_the_buffer_are_refused(runner: Any) -> None:
     runner.persistent()
     runner.change(output_sites=())
-    with pytest.raises(UsageError, match=r"'out.txt' of job ID3 would vanish"):
+    with pytest.raises(CatalogError, match=r"'out.txt' of job ID3 would vanish") as no:
         runner.plan()
+    assert (no.value.key, no.value.found) == ("jobs.2.uses", "out.txt")
+    assert no.value.line and "--output-dir FOLDER" in no.value.would_do

@@ -96,7 +96,7 @@ def _check_overlap(
     executable: BuiltInExecutable, given: PlanningInput, run: RunPlan
 ) -> None:
     scratch = pfs_scratch(executable, given, run)
-    check_path_overlap(executable, given.catalogs, scratch)
+    check_path_overlap(executable, given.workflow, given.catalogs, scratch)
 
 
 def _parse(rewritten: Inputs, given: PlanningInput, run: RunPlan) -> RewrittenWorkflow:

@@ -91,7 +91,7 @@ def _check_stream(workflow: Workflow, job: Job, stream: str) -> None:
 
 
 def check_results_survive(workflow: Workflow, run: RunPlan) -> None:
-    """Raises UsageError for a result that would stay on the buffer and be lost."""
+    """Raises CatalogError for a result that would stay on the buffer and be lost."""
     placement = run.placement
     if run.output_sites or run.request is None or placement is None:
         return
@@ -99,9 +99,12 @@ def check_results_survive(workflow: Workflow, run: RunPlan) -> None:
         for use in job.outputs():
             placed = placement.files.get(use.lfn)
             if use.stage_out and (placed is None or placement.on_tier(use.lfn)):
-                raise UsageError(
+                raise workflow.document.error(
                     f"the result {use.lfn!r} of job {job.id} would vanish with the "
-                    "burst buffer: say --output-sites local or --output-dir FOLDER"
+                    "burst buffer: no stage-out job takes it away",
+                    ["jobs", job.index, "uses"],
+                    use.lfn,
+                    "--output-sites local or --output-dir FOLDER",
                 )
 
 
@@ -116,9 +119,12 @@ def unsupported(workflow: Workflow, job: Job, why: str, found: str) -> CatalogEr
 
 
 def check_path_overlap(
-    executable: BuiltInExecutable, catalogs: Catalogs, run_folder: str
+    executable: BuiltInExecutable,
+    workflow: Workflow,
+    catalogs: Catalogs,
+    run_folder: str,
 ) -> None:
-    """Raises UsageError if the run would remove or overwrite a file of the user.
+    """Raises CatalogError if the run would remove or overwrite a file of the user.
 
     The run ends by removing its folders in scratch and on the PFS (``run_folder``).
     A stage-out replaces the file at the destination of a result.
@@ -128,10 +134,13 @@ def check_path_overlap(
     for lfn, path in _results(executable):
         real = paths.real(path)
         if paths.is_removed(real):
-            raise UsageError(
+            use = workflow.first_use({lfn}, ("output",))
+            raise workflow.document.error(
                 f"the result {lfn!r} would go to {path}, but the run's own folder "
-                f"{run_folder} is there, which is removed at the end: choose another "
-                "--output-dir, or another --relative-dir"
+                f"{run_folder} is there, which is removed at the end",
+                [*use[1], "lfn"] if use else ["jobs"],
+                lfn,
+                "choose another --output-dir, or another --relative-dir",
             )
         results[real] = lfn
     for lfn, path in _inputs(executable):

@@ -10,17 +10,13 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from pegasus_bb.core.errors import CatalogError, UsageError
+from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.text import WOULD_DO, is_plain
-from pegasus_bb.core.units import format_size
-from pegasus_bb.model.dag.blahp import GRID
-from pegasus_bb.model.disk_request import DiskRequest
+from pegasus_bb.model.disk_request import ARGUMENTS, DISK, DiskRequest
 from pegasus_bb.model.placement import JobReservation, Placement
 from pegasus_bb.planner.rewrite.job_profiles import JobProfiles
-from pegasus_bb.planner.rewrite.pass_input import Inputs, Keys, Target, site_profile
-from pegasus_bb.planner.rewrite.site_directives import ARGUMENTS
+from pegasus_bb.planner.rewrite.pass_input import Inputs, Keys
 
-DISK, MEMORY = "request_disk", "memory"  # HTCondor's submit command; a profile
 _GRES = "--gres"  # one option with a list; a second would take the first one's place
 # An option that is no part of another word; Pegasus has quotes around arguments.
 ALONE = r"(?<![\w=,-]){}(?![\w.:/=+@-])"
@@ -28,40 +24,22 @@ _REPEATED = ("-l",)  # of qsub: each adds to those before
 _ALIASES = {"-C": "--constraint", "-p": "--partition", "-t": "--time"}
 
 
-def requests(inputs: Inputs, plan: Target, request: DiskRequest) -> dict[Keys, str]:
-    """The profile of every job with files on its node's disk.
-
-    Raises CatalogError if one needs more than the tier's ``largest``, or has that
-    option already; UsageError if the site's style cannot carry the request."""
-    placement = plan.placement
-    if not placement.job_reservations:
+def requests(inputs: Inputs, placement: Placement) -> dict[Keys, str]:
+    """The profile of every job with files on its node's disk, if the tier has a
+    request. Raises CatalogError if a job has that option already."""
+    tier = placement.job_tier
+    request = tier.request
+    if request is None or not placement.job_reservations:
         return {}
-    _check_style(inputs, plan, request)
-    settled = JobProfiles(inputs, plan.site, request.key)
+    settled = JobProfiles(inputs, tier.site, request.key)
     changes: dict[Keys, str] = {}
     for index, job in enumerate(inputs.workflow.data["jobs"]):
         own = placement.job_reservations.get(str(job["id"]))
         if own is None:
             continue
-        _check_largest(inputs, placement, str(job["id"]), own)
         keys: Keys = ("jobs", index, "profiles", request.namespace, request.key)
         changes[keys] = _value(settled, index, job, request.of(own.capacity))
     return changes
-
-
-def _check_style(inputs: Inputs, plan: Target, request: DiskRequest) -> None:
-    """A profile of memory reaches both."""
-    setting = site_profile(inputs, plan.site, "style")
-    style = setting.value if setting else inputs.properties.get("pegasus.style", "")
-    is_grid = style.lower() in GRID
-    if request.key not in (DISK, ARGUMENTS) or is_grid == (request.key == ARGUMENTS):
-        return
-    would_do = "--gres=nvme:{gb}" if is_grid else f"{DISK}={{kib}}"
-    raise UsageError(
-        f"jobs reach site {plan.site} in style {style or 'condor'}, which does not "
-        f"carry the request of tier {plan.placement.job_tier.name}; write one such as "
-        f"request: {would_do}"
-    )
 
 
 def _value(settled: JobProfiles, index: int, job: Any, asked: str) -> str:
@@ -148,17 +126,3 @@ def check_submit_file(placement: Placement, job: str, text: str) -> None:
             f"{ARGUMENTS} out of the catalogs, plan without clusters, or with "
             "--bb-planner builtin"
         )
-
-
-def _check_largest(
-    inputs: Inputs, placement: Placement, job: str, own: JobReservation
-) -> None:
-    tier = placement.job_tier
-    if tier.largest is None or own.capacity <= tier.largest:
-        return
-    raise CatalogError(
-        f"job {job} needs {format_size(own.capacity)} on its node, and tier "
-        f"{tier.name} gives a job {format_size(tier.largest)} at most",
-        file=str(inputs.workflow.path),
-        would_do="bb.tier: pfs for its largest files, or a tier that all nodes see",
-    )

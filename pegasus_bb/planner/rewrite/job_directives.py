@@ -63,7 +63,7 @@ def _options(inputs: Inputs, plan: Target) -> dict[Keys, str]:
     if placement.job_tier.request is not None:
         from pegasus_bb.planner.rewrite.disk_requests import requests  # few tiers ask
 
-        return requests(inputs, plan, placement.job_tier.request)
+        return requests(inputs, placement)
     if not placement.job_tier.kind.is_slurm or not placement.job_reservations:
         return {}
     from pegasus_bb.planner.rewrite.job_profiles import JobProfiles  # in two modes

@@ -1,8 +1,8 @@
 """Runs a program and writes its Kickstart 3.0 record to stdout.
 
-It replaces pegasus-kickstart and has its options (records/options.py). It measures the
-bytes that the program and its descendants read and write without ptrace, as the
-difference of /proc/self/io around the wait.
+It replaces pegasus-kickstart and has its options (records/kickstart_options.py). It
+measures the bytes that the program and its descendants read and write without ptrace,
+as the difference of /proc/self/io around the wait.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def no_style(site: Site) -> None:
         (
             lambda s: None,
             {"output_sites": ()},
-            "catalogs: the result 'out.txt' of job ID2 would vanish",
+            "catalogs: .*'out.txt' of job ID2 would vanish.* fix: --output-sites",
         ),
         (no_plan, {}, "does not answer: no java"),
         (no_style, {}, "catalogs: .*style: glite"),

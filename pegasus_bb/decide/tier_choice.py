@@ -7,7 +7,7 @@ import re
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.document import Entry, suggestion
 from pegasus_bb.model.drain_policies import NOW, DrainRule
-from pegasus_bb.model.modes import PERSISTENT, RunMode
+from pegasus_bb.model.modes import PERSISTENT, TRANSIENT, RunMode
 from pegasus_bb.model.settings import Settings, property_of
 from pegasus_bb.model.tiers import KEY, Tier
 
@@ -73,6 +73,11 @@ def job_tier(catalogs: Catalogs, settings: Settings, tier: Tier) -> Tier:
     return named
 
 
+def usual_mode(tier: Tier) -> RunMode:
+    """The mode that plans with ``tier`` where the user names none."""
+    return TRANSIENT if tier.is_of_one_node else PERSISTENT
+
+
 def lint_tier(catalogs: Catalogs, tier: Tier, mode: RunMode = PERSISTENT) -> None:
     """Raises CatalogError if the tier cannot serve a workflow in ``mode``."""
     entry = catalogs.tier_entry(tier)
@@ -85,9 +90,9 @@ def lint_tier(catalogs: Catalogs, tier: Tier, mode: RunMode = PERSISTENT) -> Non
         )
     if not tier.is_reserved and mode.is_shared:
         raise entry.below("backend").error(
-            f"the disk of a node holds nothing for the jobs on others, nor longer than "
-            f"its job runs; mode {mode} wants one place for files that several jobs "
-            "share",
+            "the disk of a node holds nothing for the jobs on others, nor longer than "
+            "its job runs; modes persistent and hybrid want one place for files that "
+            "several jobs share",
             would_do="--bb-mode transient, or --bb-tier with a tier that all nodes see",
         )
     if tier.access == "private" and not mode.is_only_for_jobs:

@@ -17,13 +17,19 @@ def what_chains_do(decision: PlacementDecision, settings: Settings) -> str:
     files = decision.placement.files
     lfns = (lfn for chain in chains.found for lfn in chain.reservation.stay)
     stays = f"at least {stays}" if any(files[x].size is None for x in lfns) else stays
-    without, span = (f"{length:.3g} {chains.unit}" for length in chains.span)
+    span = _compared(*(f"{length:.3g} {chains.unit}" for length in chains.span))
+    width = _compared(*(f"{jobs} at most" for jobs in chains.width))
     return (
         f"chains:   {jobs} jobs run as {len(chains.found)} of the batch system; "
-        f"{stays} never leave their nodes; longest path: {span}, "
-        f"{without} without chains; at a time: {chains.width[1]} at most, "
-        f"{chains.width[0]} without"
+        f"{stays} never leave their nodes; longest path: {span}; "
+        f"at a time: {width}"
     )
+
+
+def _compared(without: str, with_chains: str) -> str:
+    if without == with_chains:
+        return f"{without}, as without chains"
+    return f"{with_chains}, {without} without chains"
 
 
 def _why_no_chains(decision: PlacementDecision, settings: Settings) -> str:

@@ -135,7 +135,7 @@ class ModePredictions:
             return self.simulator.off(self.whole)
         if mode.is_only_for_jobs:
             each = capacity_maker(self.whole.tier, self.given.settings)
-            return self.simulator.transient(self.whole, each)
+            return self.simulator.transient(self._transient.placement, each)
         try:
             placement = self._reserved(mode)
         except UsageError:
@@ -182,6 +182,10 @@ class ModePredictions:
                 f"{format_files(len(planned.remote))} of other sites come as fast as "
                 f"from the PFS: {speeds.source} has no speed of remote"
             )
+        settings = self.given.settings
+        has_chains = settings.mode.is_only_for_jobs and settings.chains != "off"
+        if has_chains and not self.whole.tier.is_staged:
+            yield "this is of jobs without chains: what chains save is not in it"
         runs = (history, *history.others)
         if any(map(self._had_more_slots, runs)):
             yield (
@@ -220,13 +224,29 @@ class ModePredictions:
         return ""
 
     def _with_room(self, mode: RunMode) -> Placement:
-        placed = (self._hybrid if mode.is_both else self.persistent).placement
+        placed = self._placed(mode).placement
         sizes = self.simulator.planned.work.sizes
         here = placed.on_tier
         need = sum(sizes.get(lfn, 0) for lfn in placed.files if here(lfn))
         headroom = self.given.settings.headroom
         capacity = automatic_capacity(placed.tier, headroom, need)
         return replace(placed, capacity=capacity)
+
+    def _placed(self, mode: RunMode) -> PlacementDecision:
+        if mode.is_both:
+            return self._hybrid
+        return self._transient if mode.is_only_for_jobs else self.persistent
+
+    @cached_property
+    def _transient(self) -> PlacementDecision:
+        """Images and checkpoints are on the PFS, which other modes may have on the
+        tier."""
+        if self.decision is not None and self.given.settings.mode.is_only_for_jobs:
+            return self.decision
+        try:
+            return place_by_rules(self.given.in_mode(TRANSIENT), self.whole.tier)
+        except UsageError:  # refused: the row shows what it would be
+            return self.persistent
 
     @cached_property
     def _hybrid(self) -> PlacementDecision:
@@ -248,8 +268,7 @@ class ModePredictions:
         own = self.decision.placement if self.decision else None
         if own is not None and own.capacity and self.given.settings.mode == mode:
             return own
-        placed = self._hybrid if mode.is_both else self.persistent
-        return reserve(self.given.in_mode(mode), placed).placement
+        return reserve(self.given.in_mode(mode), self._placed(mode)).placement
 
 
 def _mode_of(run: History) -> RunMode:
@@ -309,6 +328,8 @@ def _persistent(
 ) -> PlacementDecision | None:
     """The decision of mode persistent, without files moved for lack of capacity. None
     if no tier can be used: in mode off the declared tiers may be wrong."""
+    if decision is not None and given.settings.mode.is_only_for_jobs:
+        return _shared_by_jobs(given, decision)
     if decision is not None:
         return decision.persistent or decision
     try:
@@ -316,6 +337,18 @@ def _persistent(
         return place_by_rules(given, tier)
     except UsageError:
         return None
+
+
+def _shared_by_jobs(
+    given: PlanningInput, decision: PlacementDecision
+) -> PlacementDecision:
+    """Mode transient's ``decision`` as mode persistent would place the files. On a tier
+    that refuses that mode they stay where they are, without job reservations."""
+    try:
+        return place(given.in_mode(PERSISTENT)) or decision
+    except UsageError:
+        placement = replace(decision.placement, capacity=0, job_reservations={})
+        return replace(decision, placement=placement, chains=None)
 
 
 def _speeds(given: PlanningInput) -> Speeds | None:

@@ -107,7 +107,9 @@ def test_explain_and_plan_show_what_stays_and_what_waits(site: Site) -> None:
     assert "chain D, E: 4.0 MiB for 250.0 KiB, 2 files in, 1 out, 1 stays" in told
     line = "chains:   2 jobs run as 1 of the batch system; 62.5 KiB never leave"
     assert line in told
-    assert "longest path: 4 jobs, 4 jobs without chains" in told
+    assert (
+        "longest path: 4 jobs, as without chains; at a time: 2 at most, as with" in told
+    )
     assert line in site.plan("run", *options).stderr
     found = json.loads(site.bb("explain", "--json", *options, check=True).stdout)
     assert found["chains"]["found"][0]["jobs"] == ["D", "E"]

@@ -1,16 +1,21 @@
-"""What earlier runs say of a whole run, besides the times of its tasks."""
+"""What earlier runs say of a whole run, and what each mode would take whichever is
+planned."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pegasus_bb.decide.place_files import place, with_capacity
+from pegasus_bb.forecast.workflow.mode_choice import Compared
 from pegasus_bb.forecast.workflow.prediction import Prediction
+from pegasus_bb.forecast.workflow.prediction_text import shown
 from pegasus_bb.model.history import History, Past
 from pegasus_bb.model.modes import OFF
-from pegasus_bb.planner.predictions import mode_predictions
+from pegasus_bb.planner.predictions import compare, mode_predictions
 from tests.support.user_files import User, job, sized, use
 
 RATES = "{read: 1GB/s, write: 1GB/s}"
@@ -45,3 +50,76 @@ def test_several_runs_in_a_mode_are_a_range(tmp_path: Path) -> None:
     assert found.makespan == pytest.approx(110.0)
     assert 80.0 < found.low < 100.0
     assert 120.0 < found.high < 145.0
+
+
+GB = 10**9
+FOLDER = {"backend": "directory", "path": "/fast", "capacity": "auto"}
+DISK = {"backend": "node-local", "path": "/fast"}
+CHECKPOINT = job(
+    "ID9", use("state", "checkpoint", **sized(GB)), use("end", "output", **sized(GB))
+)
+
+
+def pairs() -> list[dict[str, Any]]:
+    """Four jobs that each make a file for another one."""
+    found = []
+    for n in range(4):
+        made = use(f"made{n}", "output", stageOut=False, **sized(GB))
+        result = use(f"result{n}", "output", **sized(1000))
+        found += [job(f"ID{n}", made), job(f"ID{n}b", use(f"made{n}", "input"), result)]
+    return found
+
+
+def planned(
+    folder: Path, jobs: list[dict[str, Any]], tier: dict[str, Any], *settings: str
+) -> Compared:
+    fast = SPEEDS.replace(f"bb: {RATES}", "bb: {read: 9GB/s, write: 9GB/s}")
+    (folder / "speeds.yml").write_text(fast)
+    properties = [f"pegasus.bb.{each}" for each in ("speeds=speeds.yml", *settings)]
+    given = User(folder, jobs, tier, defines=properties).given()
+    decision = place(given)
+    found = compare(given, decision and with_capacity(given, decision))
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("chains", ["off", "auto"])
+def test_no_row_depends_on_the_mode_that_is_planned(
+    tmp_path: Path, chains: str
+) -> None:
+    """A checkpoint is on the tier in all modes but transient."""
+    jobs = [*pairs(), CHECKPOINT]
+    found = [
+        planned(tmp_path, jobs, FOLDER, f"mode={mode}", f"chains={chains}")
+        for mode in ("persistent", "off", "transient", "hybrid")
+    ]
+    assert [each.modes for each in found[1:]] == [found[0].modes] * 3
+    assert [each.choice for each in found[1:]] == [found[0].choice] * 3
+    assert [each.refused for each in found] == [{}] * 4
+
+
+def test_a_disk_that_is_not_reserved_and_one_refusal_are_said_once(
+    tmp_path: Path,
+) -> None:
+    found = planned(tmp_path, pairs(), DISK, "mode=transient")
+    said = "\n".join(shown(found))
+    assert "preferred: off" in said
+    assert "and it reserves" not in said
+    assert "\npersistent, hybrid cannot be chosen: " in said
+    assert said.count("the disk of a node holds nothing") == 1
+
+
+@pytest.mark.parametrize(
+    ("mode", "chains", "is_said"),
+    [
+        ("transient", "auto", True),
+        ("transient", "off", False),
+        ("persistent", "auto", False),
+    ],
+)
+def test_a_forecast_says_that_it_knows_no_chains(
+    tmp_path: Path, mode: str, chains: str, is_said: bool
+) -> None:
+    found = planned(tmp_path, pairs(), FOLDER, f"mode={mode}", f"chains={chains}")
+    said = "\n".join(shown(found))
+    assert ("this is of jobs without chains" in said) == is_said

@@ -57,10 +57,9 @@ def _reason(
     if chosen is off:
         return _why_off(off, fastest)
     if chosen is not shortest:
-        saved = format_reserved(shortest.byte_hours - chosen.byte_hours)
         return (
             f"{chosen.range} is within {ALIKE:.0%} of {shortest.mode} "
-            f"({shortest.range}) and reserves {saved} less"
+            f"({shortest.range}) and reserves {_less(chosen, shortest)}"
         )
     least = _gain(chosen.pessimistic, off.pessimistic)
     most = _gain(chosen.optimistic, off.optimistic)
@@ -71,6 +70,11 @@ def _reason(
         f"{chosen.range}: at best {most:.0%} less than on the PFS alone, at worst "
         f"{at_worst}"
     )
+
+
+def _less(chosen: Prediction, shortest: Prediction) -> str:
+    saved = shortest.byte_hours - chosen.byte_hours
+    return f"{format_reserved(saved)} less" if saved >= _COUNTS / 2 else "no more"
 
 
 def _why_off(off: Prediction, fastest: Prediction) -> str:
@@ -89,10 +93,9 @@ def _why_off(off: Prediction, fastest: Prediction) -> str:
         return f"{shortest}, and {fastest.mode} would take {fastest.range}"
     is_open = off.is_range or fastest.is_range
     wins = "does not surely win" if is_open else "does not win"
-    why = (
-        f"{off.range}: {fastest.mode} ({fastest.range}) {wins} more than {ALIKE:.0%}, "
-        f"and it reserves {format_reserved(fastest.byte_hours)}"
-    )
+    why = f"{off.range}: {fastest.mode} ({fastest.range}) {wins} more than {ALIKE:.0%}"
+    if fastest.byte_hours:
+        why += f", and it reserves {format_reserved(fastest.byte_hours)}"
     return f"{why}; {_TWO_RUNS}" if is_open else why
 
 

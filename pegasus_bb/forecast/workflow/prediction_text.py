@@ -39,8 +39,9 @@ def remarks(predicted: Compared) -> Iterator[str]:
     """Yield what was chosen and why; then what the figures come from."""
     yield f"preferred: {predicted.choice.mode}: {predicted.choice.reason}"
     yield from predicted.slower
-    for mode, why in predicted.refused.items():
-        yield f"{mode} cannot be chosen: {why}"
+    for why in dict.fromkeys(predicted.refused.values()):
+        alike = [mode for mode, other in predicted.refused.items() if other == why]
+        yield f"{', '.join(alike)} cannot be chosen: {why}"
     basis = predicted.basis
     learned = f", run times: {basis.history}" if basis.history else ""
     yield f"by the speeds of {basis.speeds}{learned}"

@@ -94,3 +94,25 @@ def test_a_buffer_is_taken_if_it_can_win_and_cannot_lose(
     choice = choose(modes)
     assert choice.mode == mode
     assert choice.reason.startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("byte_hours", "said"), [(0.0, "reserves no more"), (GIB, "reserves 4.00 GiB")]
+)
+def test_a_mode_about_as_long_reserves_less_or_no_more(
+    byte_hours: float, said: str
+) -> None:
+    """Nothing is reserved on the disk of a node."""
+    modes = [
+        prediction("off", (100, 100)),
+        prediction("persistent", (61, 61), byte_hours),
+        prediction("hybrid", (60, 60), 5 * byte_hours),
+    ]
+    choice = choose(modes)
+    assert choice.mode == "persistent"
+    assert said in choice.reason
+
+
+def test_what_reserves_nothing_is_not_said_to_reserve() -> None:
+    choice = choose([prediction("off", (62, 62)), prediction("transient", (60, 60))])
+    assert choice.reason.endswith("does not win more than 5%")

@@ -45,7 +45,7 @@ class _SimulateCommand(PlanCommand):
     "modes",
     multiple=True,
     metavar="MODE",
-    help="Of a workflow: off, persistent (these two), transient, hybrid.",
+    help="off, persistent, transient or hybrid, of a workflow.  [off and --bb-mode]",
 )
 @click.option(
     "--seeds",

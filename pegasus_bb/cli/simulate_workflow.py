@@ -20,7 +20,7 @@ from pegasus_bb.core.text import columns
 from pegasus_bb.core.units import format_duration
 from pegasus_bb.forecast.workflow.prediction_text import shown
 from pegasus_bb.forecast.workflow.waiting_times import Waits
-from pegasus_bb.model.modes import OFF, PERSISTENT, PLANNED
+from pegasus_bb.model.modes import OFF, PLANNED
 from pegasus_bb.model.run import Run
 from pegasus_bb.planner.reading import no_collection
 from pegasus_bb.planner.simulations import Simulated, SimulationSize, simulated_modes
@@ -45,7 +45,6 @@ def events_of(runs: Mapping[str, Sequence[Run]]) -> Iterator[dict[str, Any]]:
             }
 
 
-_DEFAULT = (OFF.name, PERSISTENT.name)
 _HEAD = ("seconds, simulated", "jobs", "starting", "slot", "computing", "storage")
 
 
@@ -61,7 +60,7 @@ def simulate_workflow(
     for mode in modes:
         if mode not in PLANNED:
             raise UsageError(f"--mode {mode}: one of {', '.join(PLANNED)}")
-    wanted = [PLANNED[mode] for mode in modes or _DEFAULT]
+    wanted = [PLANNED[mode] for mode in modes]
     if html is not None:
         import pegasus_bb.report.page  # noqa: F401 - fails at once if it is not installed
     with no_collection():

@@ -9,7 +9,7 @@ from pathlib import Path
 from pegasus_bb.core.units import abbreviate, format_files, format_size
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput, Selection
 from pegasus_bb.decide.sizing import wanted_capacity
-from pegasus_bb.decide.tier_choice import rule_of
+from pegasus_bb.decide.tier_choice import rule_of, usual_mode
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.dag.blahp import CONDOR
 from pegasus_bb.model.placement import Placement
@@ -133,7 +133,7 @@ def unused_tier_notes(tiers: Sequence[Tier], settings: Settings) -> list[str]:
     named = [tier for tier in tiers if tier.name == settings.tier]
     return [
         f"mode off: tier {tier.name} of site {tier.site} is not used; "
-        "--bb-mode persistent uses it"
+        f"--bb-mode {usual_mode(tier)} uses it"
         for tier in [*named, *tiers][:1]
     ]
 

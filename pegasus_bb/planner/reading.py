@@ -61,9 +61,14 @@ def properties_of(options: PlanOptions) -> Properties:
     return properties
 
 
+def names_mode(properties: Properties) -> bool:
+    """Whether an option or a property of the user's names the mode."""
+    return properties.origin(_MODE) != _NO_MODE
+
+
 def note_on_mode(properties: Properties) -> str:
     """A note for the user if no mode is given; else empty."""
-    if properties.origin(_MODE) != _NO_MODE:
+    if names_mode(properties):
         return ""
     return (
         f"no --bb-mode given: this shows mode {properties[_MODE]}; plan would "

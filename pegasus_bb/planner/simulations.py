@@ -7,20 +7,23 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from pegasus_bb.core.errors import UsageError
+from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.decide.place_files import place
+from pegasus_bb.decide.tier_choice import choose_tier, usual_mode
 from pegasus_bb.forecast.workflow.mode_choice import Compared
 from pegasus_bb.forecast.workflow.simulated_run import run_of
 from pegasus_bb.forecast.workflow.simulator import demands_of
 from pegasus_bb.forecast.workflow.waiting_times import Waits, waits_of
-from pegasus_bb.model.modes import OFF, RunMode
+from pegasus_bb.model.modes import OFF, PLANNED, RunMode
 from pegasus_bb.model.run import Run
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predictions import (
+    ModePredictions,
     compare_modes,
     mode_predictions,
     without_speeds,
 )
-from pegasus_bb.planner.reading import read
+from pegasus_bb.planner.reading import names_mode, read
 
 _MOST = 2_000_000  # nodes of all runs: minutes, and some GiB
 
@@ -43,9 +46,12 @@ def simulated_modes(
     size: SimulationSize,
     done: Callable[[int, int], None],
 ) -> Simulated:
-    """Calls ``done`` after every run. Raises UsageError and CatalogError: no speeds, a
-    mode that cannot be planned, too many runs, and all that planning raises."""
-    given = replace(read(options), scale=size.scale)
+    """Without ``modes`` simulates the planned one. Calls ``done`` after every run.
+
+    Raises UsageError and CatalogError: no speeds, a mode that cannot be planned, too
+    many runs, and all that planning raises.
+    """
+    given = replace(_read(options), scale=size.scale)
     seeds = size.seeds
     predictions = mode_predictions(given, place(given))
     if predictions is None:
@@ -53,13 +59,13 @@ def simulated_modes(
     runs: dict[str, list[Run]] = {}
     waits: dict[str, list[Waits]] = {}
     simulator = predictions.simulator
-    wanted = dict.fromkeys((OFF, *modes))
+    wanted = dict.fromkeys((OFF, *(modes or [_planned(predictions)])))
     count = seeds * len(wanted)
     _check_effort(count, len(simulator.outline.nodes), seeds)
     for number, mode in enumerate(wanted):
         why = predictions.refusal(mode)
         if why:
-            raise UsageError(f"mode {mode} cannot be simulated: {why}")
+            raise UsageError(f"--mode {mode} cannot be simulated: {why}")
         what = predictions.mode(mode)
         for seed in range(seeds):
             demands = demands_of(simulator.planned.work, seed)
@@ -73,6 +79,23 @@ def simulated_modes(
                 waits[mode.name] = waits_of(what, execution)
             done(number * seeds + seed + 1, count)
     return Simulated(compare_modes(predictions), runs, waits)
+
+
+def _read(options: PlanOptions) -> PlanningInput:
+    """The user's input, in a mode that serves the tier if the user names none."""
+    given = read(options)
+    if names_mode(given.catalogs.properties):
+        return given
+    tier = choose_tier(given.catalogs, given.settings, given.site.name)
+    return given.in_mode(usual_mode(tier))
+
+
+def _planned(predictions: ModePredictions) -> RunMode:
+    """The mode that is planned; where that is off, what would use the tier."""
+    mode = predictions.given.settings.mode
+    if mode.is_chosen:
+        mode = PLANNED[compare_modes(predictions).choice.mode]
+    return mode if mode.uses_tier else usual_mode(predictions.whole.tier)
 
 
 def _check_effort(runs: int, nodes: int, seeds: int) -> None:

@@ -52,7 +52,7 @@ def run_of(label: str, mode: Mode, done: Execution, site: str) -> Run:
         makespan=done.makespan,
         makespan_from="simulation",
         span=max(ends) - min(task.start for task in tasks) if tasks else None,
-        reserved=None if is_off else byte_hours(mode, done),
+        reserved=byte_hours(mode, done) or None,
         brought=copies[Kind.STAGE_IN],
         saved=copies[Kind.STAGE_OUT],
         safe=max(

@@ -63,7 +63,8 @@ def keys_of(command: str) -> set[str]:
     ],
 )
 def test_the_keys_of_a_command(words: Path, command: str, arguments: list[str]) -> None:
-    environ = {**os.environ, "HOME": str(words.parent / "home"), **in_words(words)}
+    home = {"HOME": str(words.parent / "home"), "XDG_STATE_HOME": ""}
+    environ = {**os.environ, **home, **in_words(words)}
     done = pegasus_bb([command, "--json", *arguments], words, environ)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)

@@ -24,11 +24,12 @@ from pegasus_bb.decide.place_files import place, with_capacity
 from pegasus_bb.decide.run_times import times_error
 from pegasus_bb.forecast.workflow.mode_choice import Compared
 from pegasus_bb.forecast.workflow.prediction_text import shown
+from pegasus_bb.planner.declared_speeds import without_speeds
 from pegasus_bb.planner.drain_files import drain_gain, gain_line, plan_drain
 from pegasus_bb.planner.drain_plan import DrainPlan
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.plan_summary import folders_line
-from pegasus_bb.planner.predictions import compare, without_speeds
+from pegasus_bb.planner.predictions import compare
 from pegasus_bb.planner.reading import no_collection, note_on_mode, read
 from pegasus_bb.planner.rewrite.pass_input import Inputs
 from pegasus_bb.planner.run_plan import output_sites

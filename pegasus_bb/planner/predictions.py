@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from statistics import fmean
 
-from pegasus_bb.core.errors import CatalogError, UsageError
+from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import format_files
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.hybrid_mode import apply_hybrid_mode
@@ -23,8 +23,6 @@ from pegasus_bb.forecast.workflow.prediction import Prediction
 from pegasus_bb.forecast.workflow.scatter import scatter
 from pegasus_bb.forecast.workflow.simulator import Mode, PlannedWorkflow, Simulator
 from pegasus_bb.forecast.workflow.workload import workload
-from pegasus_bb.model.catalogs import SPEEDS, environment
-from pegasus_bb.model.document import Key, load
 from pegasus_bb.model.history import DEFAULT_STARTUP, History, most_at_once
 from pegasus_bb.model.modes import (
     MODES,
@@ -35,7 +33,12 @@ from pegasus_bb.model.modes import (
     recorded_mode,
 )
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.model.speeds import REMOTE, Speeds, read_speeds
+from pegasus_bb.model.speeds import REMOTE, Speeds
+from pegasus_bb.planner.declared_speeds import (
+    check_tier,
+    declared_speeds,
+    without_speeds,
+)
 from pegasus_bb.planner.fork_worker import JOBS_FOR_A_WORKER, in_worker
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.reading import read
@@ -282,18 +285,12 @@ def mode_predictions(
 
     Raises CatalogError and UsageError.
     """
-    speeds = _speeds(given)
+    speeds = declared_speeds(given)
     persistent = None if speeds is None else _persistent(given, decision)
     if speeds is None or persistent is None:
         return None
     placement = persistent.placement
-    if placement.tier.name not in speeds.places:
-        raise CatalogError(
-            f"there are speeds of site {given.site.name}, but none of tier "
-            f"{placement.tier.name}",
-            file=speeds.source,
-            would_do=f"{placement.tier.name}: {{read: 8GB/s, write: 6GB/s}}",
-        )
+    check_tier(given, speeds, placement.tier.name)
     simulator = _simulator(given, placement, speeds)
     return ModePredictions(given, decision, persistent, simulator).calibrated()
 
@@ -351,24 +348,6 @@ def _shared_by_jobs(
         return replace(decision, placement=placement, chains=None)
 
 
-def _speeds(given: PlanningInput) -> Speeds | None:
-    file = given.settings.speeds
-    site = given.site.name
-    if file is None:
-        document = given.catalogs.storage_document(SPEEDS)
-        return read_speeds(document, (SPEEDS,), site)
-    document = load(file, environment(given.catalogs.properties))
-    root: tuple[Key, ...] = (SPEEDS,) if SPEEDS in document.data else ()
-    speeds = read_speeds(document, root, site)
-    if speeds is None:
-        raise document.error(
-            f"there are no speeds of site {site}",
-            root,
-            would_do=f"{site}: {{pfs: ...}}",
-        )
-    return speeds
-
-
 def predict(
     given: PlanningInput, decision: PlacementDecision | None
 ) -> Predicted | None:
@@ -418,12 +397,3 @@ def choose_mode(options: PlanOptions) -> tuple[PlanOptions, Compared]:
         raise without_speeds(given, "--bb-mode auto")
     bb_options = {**options.bb_options, "pegasus.bb.mode": compared.choice.mode}
     return replace(options, bb_options=bb_options), compared
-
-
-def without_speeds(given: PlanningInput, what: str) -> CatalogError:
-    return given.catalogs.sites.document.error(
-        f"{what} compares how long a run would take, and no speeds are declared of the "
-        f"storage of site {given.site.name}",
-        [SPEEDS],
-        would_do=f"declare {SPEEDS}, or --bb-speeds FILE (docs/prediction.md)",
-    )

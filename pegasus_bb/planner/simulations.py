@@ -16,12 +16,12 @@ from pegasus_bb.forecast.workflow.simulator import demands_of
 from pegasus_bb.forecast.workflow.waiting_times import Waits, waits_of
 from pegasus_bb.model.modes import OFF, PLANNED, RunMode
 from pegasus_bb.model.run import Run
+from pegasus_bb.planner.declared_speeds import without_speeds
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predictions import (
     ModePredictions,
     compare_modes,
     mode_predictions,
-    without_speeds,
 )
 from pegasus_bb.planner.reading import names_mode, read
 

@@ -16,9 +16,10 @@ from pegasus_bb.core.text import columns
 from pegasus_bb.core.units import format_duration, format_size
 from pegasus_bb.decide.place_files import place
 from pegasus_bb.model.modes import PLANNED
+from pegasus_bb.planner.declared_speeds import without_speeds
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.planned_by import PlanningCommand
-from pegasus_bb.planner.predictions import mode_predictions, without_speeds
+from pegasus_bb.planner.predictions import mode_predictions
 from pegasus_bb.planner.reading import read
 from pegasus_bb_lab.commands.mix_options import MixOptions
 from pegasus_bb_lab.mix.shared_buffer import MixOutcome, PlannedMember, simulate_members

@@ -6,11 +6,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import median
 
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.history import declared_past
+from pegasus_bb.model.mean_and_error import log_deviation
 from pegasus_bb.model.placement import PlacedFile
 
 Spans = dict[str, tuple[float, float]]  # job -> when it begins and ends, in seconds
@@ -43,15 +44,7 @@ def job_spans(graph: Graph, known: Mapping[str, float]) -> Spans:
 def times_error(given: PlanningInput) -> float | None:
     """The error of predicted run times: the standard deviation of ln(seconds) of a job
     from run to run. None with fewer than two earlier runs on the same storage."""
-    squares = 0.0
-    free = 0
-    for times in _repeated(given) if given.history.others else ():
-        logs = [math.log(seconds) for seconds in times if seconds > 0]
-        if len(logs) > 1:
-            mean = fmean(logs)
-            squares += sum((log - mean) ** 2 for log in logs)
-            free += len(logs) - 1
-    return math.sqrt(squares / free) if free else None
+    return log_deviation(_repeated(given)) if given.history.others else None
 
 
 def _repeated(given: PlanningInput) -> Iterator[list[float]]:

@@ -169,6 +169,20 @@ def stat(values: Iterable[float | None]) -> Stat | None:
     return Stat(mean, math.sqrt(squares / (n - 1) / n), n)
 
 
+def log_deviation(groups: Iterable[Iterable[float]]) -> float | None:
+    """The standard deviation of ln(value) within ``groups``, pooled over them; values
+    that are not above zero count for nothing. None if no group has two."""
+    squares = 0.0
+    free = 0
+    for group in groups:
+        logs = [math.log(value) for value in group if value > 0]
+        if len(logs) > 1:
+            mean = statistics.fmean(logs)
+            squares += sum((log - mean) ** 2 for log in logs)
+            free += len(logs) - 1
+    return math.sqrt(squares / free) if free else None
+
+
 def total(values: Iterable[float | None]) -> float | None:
     """The sum; None if any part is unknown, or there is none."""
     known: list[float] = []

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from statistics import fmean
+from collections.abc import Iterable
 
 from pegasus_bb.model.history import History
+from pegasus_bb.model.mean_and_error import log_deviation
 
 _DEVIATIONS = 2  # of ln(makespan): of further runs one in twenty is beyond
 
@@ -14,22 +14,16 @@ _DEVIATIONS = 2  # of ln(makespan): of further runs one in twenty is beyond
 def scatter(history: History) -> float:
     """By which factor a run may be longer or shorter than its forecast, from all runs
     that were repeated in their mode; 1 if none was."""
-    squares = 0.0
-    free = 0
-    for logs in _repeated((history, *history.others)):
-        mean = fmean(logs)
-        squares += sum((log - mean) ** 2 for log in logs)
-        free += len(logs) - 1
-    return math.exp(_DEVIATIONS * math.sqrt(squares / free)) if free else 1.0
+    deviation = log_deviation(_repeated((history, *history.others)))
+    return math.exp(_DEVIATIONS * deviation) if deviation is not None else 1.0
 
 
-def _repeated(runs: Iterable[History]) -> Iterator[list[float]]:
-    """Yield ln(seconds) of the runs of each workload: the same mode, files about as
-    large. A run without sizes may be of any workload."""
+def _repeated(runs: Iterable[History]) -> Iterable[list[float]]:
+    """The seconds of the runs of each workload: the same mode, files about as large. A
+    run without sizes may be of any workload."""
     known: dict[tuple[str, str], list[float]] = {}
     for run in runs:
         if run.makespan and run.sizes:
             about = f"{sum(run.sizes.values()):.1e}"
-            logs = known.setdefault((run.mode, about), [])
-            logs.append(math.log(run.makespan))
-    yield from known.values()
+            known.setdefault((run.mode, about), []).append(run.makespan)
+    return known.values()

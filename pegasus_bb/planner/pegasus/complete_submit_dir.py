@@ -96,11 +96,13 @@ def _planned_by_ours(executable: PegasusWorkflow, run: RunPlan) -> PegasusWorkfl
     """A sub-workflow is planned by bin/sub_workflow, which calls its PRE script and
     then changes where its clusters start."""
     request = run.request
+    if request is None:
+        return executable
     nodes = dict(executable.dag.nodes)
-    for name in of_role(nodes, Role.SUB_WORKFLOW) if request is not None else ():
+    for name in of_role(nodes, Role.SUB_WORKFLOW):
         pre = nodes[name].pre
         found = _FOLDER.search(submit_text(executable.folder, nodes[name]))
-        if request is None or pre is None or found is None:
+        if pre is None or found is None:
             continue
         words = f"{PLAN} {request.prefix} {found[1]} {pre.executable} {pre.arguments}"
         ours = replace(pre, executable=f"{run.bin}/sub_workflow", arguments=words)

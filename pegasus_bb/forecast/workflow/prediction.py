@@ -47,11 +47,11 @@ class Prediction:
 
     @property
     def low(self) -> float:
-        return min(self.pessimistic, self.optimistic, self.makespan)
+        return min(self.pessimistic, self.optimistic)
 
     @property
     def high(self) -> float:
-        return max(self.pessimistic, self.optimistic, self.makespan)
+        return max(self.pessimistic, self.optimistic)
 
     @property
     def is_range(self) -> bool:

@@ -19,8 +19,7 @@ from pegasus_bb.decide.tier_choice import choose_tier, lint_tier
 from pegasus_bb.forecast.workflow.calibration import calibrated, fitted_speeds
 from pegasus_bb.forecast.workflow.execution import Execution
 from pegasus_bb.forecast.workflow.mode_choice import Basis, Compared, Predicted, choose
-from pegasus_bb.forecast.workflow.prediction import Prediction
-from pegasus_bb.forecast.workflow.scatter import scatter
+from pegasus_bb.forecast.workflow.prediction import Prediction, scatter
 from pegasus_bb.forecast.workflow.simulator import Mode, PlannedWorkflow, Simulator
 from pegasus_bb.forecast.workflow.workload import workload
 from pegasus_bb.model.history import DEFAULT_STARTUP, History, most_at_once

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any
 
 from pegasus_bb.core.units import format_duration
-from pegasus_bb.model.mean_and_error import ALIKE
+from pegasus_bb.model.history import History
+from pegasus_bb.model.mean_and_error import ALIKE, log_deviation
+
+_DEVIATIONS = 2  # of ln(makespan): of further runs one in twenty is beyond
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,7 @@ class Prediction:
         )
 
     def with_scatter(self, factor: float) -> Prediction:
-        """Widen the range by what runs of one workload differ (scatter.py)."""
+        """Widen the range by what runs of one workload differ."""
         low, high = self.low - self.wait, self.high - self.wait
         ends = self.wait + high * factor, self.wait + low / factor
         if self.pessimistic < self.optimistic:  # a faster tier lengthens it
@@ -149,3 +153,21 @@ def format_range(low: float, high: float) -> str:
     if high < 60:
         return f"{low:.1f} to {high:.1f} s"
     return f"{format_duration(low)} to {format_duration(high)}"
+
+
+def scatter(history: History) -> float:
+    """By which factor a run may be longer or shorter than its forecast, from all runs
+    that were repeated in their mode; 1 if none was."""
+    deviation = log_deviation(_repeated((history, *history.others)))
+    return math.exp(_DEVIATIONS * deviation) if deviation is not None else 1.0
+
+
+def _repeated(runs: Iterable[History]) -> Iterable[list[float]]:
+    """The seconds of the runs of each workload: the same mode, files about as large. A
+    run without sizes may be of any workload."""
+    known: dict[tuple[str, str], list[float]] = {}
+    for run in runs:
+        if run.makespan and run.sizes:
+            about = f"{sum(run.sizes.values()):.1e}"
+            known.setdefault((run.mode, about), []).append(run.makespan)
+    return known.values()

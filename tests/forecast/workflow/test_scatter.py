@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from pegasus_bb.forecast.workflow.scatter import scatter
+from pegasus_bb.forecast.workflow.prediction import scatter
 from pegasus_bb.model.history import History, Past, combine
 
 

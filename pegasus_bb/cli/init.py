@@ -12,12 +12,8 @@ import click
 from pegasus_bb.cli.output import write_page
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import is_file
-from pegasus_bb.model.catalogs import (
-    STORAGE_FILE,
-    environment,
-    read_sites,
-    site_document,
-)
+from pegasus_bb.model.catalog_files import environment
+from pegasus_bb.model.catalogs import STORAGE_FILE, read_sites, site_document
 from pegasus_bb.model.default_sites import LOCAL, with_default_sites
 from pegasus_bb.model.document import Document, load
 from pegasus_bb.model.settings import read_properties
@@ -99,8 +95,7 @@ def _only_site(workflow: Path) -> str:
         known = load(workflow, environment(properties))
     document = site_document(known, properties, cwd)
     if KEY in document.data:
-        line = document.line([KEY])
-        raise UsageError(f"{document.path}:{line} declares {KEY}: edit it there")
+        raise UsageError(f"{document.place([KEY])} declares {KEY}: edit it there")
     sites = read_sites(with_default_sites(document, cwd)).sites
     names = [name for name in sites if name != LOCAL]
     if len(names) > 1:

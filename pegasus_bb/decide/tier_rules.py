@@ -26,7 +26,7 @@ from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.decide.survey import INPUT, INTERMEDIATE, OUTPUT, File, metadata_error
 from pegasus_bb.decide.tier_choice import job_tier
-from pegasus_bb.model.catalogs import environment
+from pegasus_bb.model.catalog_files import environment
 from pegasus_bb.model.document import Document, Key, load_value
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.modes import RunMode

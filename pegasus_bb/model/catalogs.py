@@ -1,9 +1,8 @@
-"""The catalogs of a planning, found where pegasus-plan finds them: typed views of
-sites, replicas and transformations over the whole documents."""
+"""The catalogs of a planning: typed views of sites, replicas and transformations over
+the whole documents."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -13,6 +12,7 @@ from typing import Any
 from pegasus_bb.core.errors import CatalogError, UsageError
 from pegasus_bb.core.files import is_file
 from pegasus_bb.core.paths import local_path
+from pegasus_bb.model.catalog_files import SOURCES, catalog_document, environment
 from pegasus_bb.model.default_sites import STORAGE, with_default_sites
 from pegasus_bb.model.document import Data, Document, Entry, Key, load, plain
 from pegasus_bb.model.settings import PREFIX, Properties
@@ -26,12 +26,6 @@ from pegasus_bb.model.transformations import (
     with_programs,
 )
 
-# kind -> (file name in the working directory, key in a workflow that carries it)
-SOURCES = {
-    "site": ("sites.yml", "siteCatalog"),
-    "replica": ("replicas.yml", "replicaCatalog"),
-    "transformation": ("transformations.yml", "transformationCatalog"),
-}
 TIERS_FILE = f"{PREFIX}tiers"  # a property
 _OF_SITES = "pegasus.catalog.site.sites."  # properties: profiles of sites
 REPOSITORY = "pegasus.catalog.site.repo.file"  # a property: sites below the user's own
@@ -342,47 +336,6 @@ def _storage(
     own = load(file, environment(properties))
     _check_ours(own)
     return documents_of(sites, own, keys, is_named=bool(named))
-
-
-def environment(properties: Mapping[str, str]) -> dict[str, str]:
-    """The variables for ``${VAR}``: the environment, and properties ``env.X``
-    (GH-2207)."""
-    own = {k[4:]: v for k, v in properties.items() if k.startswith("env.")}
-    return {**os.environ, **own}
-
-
-def catalog_document(
-    kind: str,
-    workflow: Document,
-    properties: Properties,
-    cwd: Path,
-    variables: Mapping[str, str],
-) -> Document:
-    """The catalog of ``kind``: the file that ``properties`` name, the part of the
-    workflow, or the file in ``cwd``; empty if there is none. Raises CatalogError."""
-    name, key = SOURCES[kind]
-    file = f"pegasus.catalog.{kind}.file"
-    form = properties.get(f"pegasus.catalog.{kind}", "YAML")
-    if (kind, form) == ("replica", "File") and file in properties:
-        from pegasus_bb.model.replica_file import load_replicas  # of Pegasus 4
-
-        return load_replicas(cwd / properties[file], variables)
-    if form != "YAML":
-        from pegasus_bb.model.document_faults import conversion
-
-        converter = conversion(kind, properties.get(file, "FILE"))
-        raise properties.error(
-            f"pegasus.catalog.{kind}",
-            f"a {kind} catalog of this form is not supported",
-            f"YAML, the form of Pegasus 5: {converter}",
-        )
-    if file in properties:
-        return load(cwd / properties[file], variables)
-    if key in workflow.data:
-        return workflow.below(key)
-    if is_file(cwd / name):
-        return load(cwd / name, variables)
-    return Document(cwd / name, {"pegasus": "5.0", f"{kind}s": []})  # has no text
 
 
 def read_sites(document: Document) -> SiteCatalog:

@@ -61,10 +61,21 @@ class Document:
             value = value[key]
         return Entry(self, keys, value)
 
+    def at(self, keys: Sequence[object]) -> tuple[Document, Sequence[object]]:
+        """The document that ``keys`` are from, and their keys there."""
+        return self, keys
+
     def line(self, keys: Sequence[object]) -> int:
         from pegasus_bb.model.document_faults import line_of  # slow to import
 
-        return line_of(self.text, (*self.root, *keys))
+        document, there = self.at(keys)
+        return line_of(document.text, (*document.root, *there))
+
+    def place(self, keys: Sequence[object] = ()) -> str:
+        """FILE:LINE of ``keys``, for a person."""
+        line = self.line(keys)
+        path = self.at(keys)[0].path
+        return f"{path}:{line}" if line else str(path)
 
     def error(
         self,
@@ -73,11 +84,12 @@ class Document:
         found: object = "",
         would_do: str = "",
     ) -> CatalogError:
+        document, there = self.at(keys)
         return CatalogError(
             what,
-            file=str(self.path),
+            file=str(document.path),
             line=self.line(keys),
-            key=".".join(str(key) for key in (*self.root, *keys)),
+            key=".".join(str(key) for key in (*document.root, *there)),
             found=str(found),
             would_do=would_do,
         )

@@ -164,8 +164,7 @@ def read_speeds(document: Document, root: tuple[Key, ...], site: str) -> Speeds 
             "",
             "pfs: {read: 8GB/s, write: 6GB/s}",
         )
-    line = document.line(entry.at)
-    origin = f"{document.path}:{line}" if line else str(document.path)
+    origin = document.place(entry.at)
     states_slots = SLOTS in entry.data
     slots = count()(entry.below(SLOTS)) if states_slots else 1
     startup = _startup(entry.below(_STARTUP)) if _STARTUP in entry.data else None

@@ -24,13 +24,14 @@ def documents_of(
         raise own.error("declares nothing", would_do=f"one of {', '.join(keys)}")
     for key in keys if not is_named else ():
         if key in own.data and key in sites.data:
-            raise _declared_twice(sites, own, key)
+            raise declared_twice(sites, own, key)
     found = {key: sites for key in keys if key in sites.data}
     return found | {key: own for key in keys if key in own.data}
 
 
-def _declared_twice(sites: Document, own: Document, key: str) -> CatalogError:
-    other = f"{sites.path}:{sites.line([key])}"
+def declared_twice(sites: Document, own: Document, key: str) -> CatalogError:
+    """The error of ``own`` and ``sites``, which both have ``key``."""
+    other = sites.place([key])
     return own.error(
         f"{key} stands in two places, here and in {other}",
         [key],

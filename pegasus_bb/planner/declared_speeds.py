@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.decide.decision import PlanningInput
-from pegasus_bb.model.catalogs import SPEEDS, environment
+from pegasus_bb.model.catalog_files import environment
+from pegasus_bb.model.catalogs import SPEEDS
 from pegasus_bb.model.document import Key, load
 from pegasus_bb.model.speeds import Speeds, read_speeds
 

@@ -19,7 +19,6 @@ from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.sizing import quota_of
 from pegasus_bb.decide.survey import staged_executables
 from pegasus_bb.model.catalogs import Catalogs, Replica, Site
-from pegasus_bb.model.document import Document, Key
 from pegasus_bb.model.finding import Finding, Level, note, ok, wrong
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.transformations import Executable
@@ -68,7 +67,7 @@ def of_replicas(given: PlanningInput) -> Iterator[Finding]:
         and not _is_anywhere(catalog.replicas[lfn])
     ]
     if gone:
-        at = _place(catalog.document, catalog.keys(gone[0]))
+        at = catalog.document.place(catalog.keys(gone[0]))
         yield wrong(
             "replicas",
             f"{at}: not where the catalog says: {abbreviate(gone)}",
@@ -89,7 +88,7 @@ def of_programs(given: PlanningInput) -> Iterator[Finding]:
 
     def listed(why: str, names: Iterable[str]) -> str:
         first = next(iter(names))
-        at = _place(catalog.document, next(catalog.places(first, known[first].site)))
+        at = catalog.document.place(next(catalog.places(first, known[first].site)))
         return f"{at}: {why}: " + abbreviate([f"{n} ({known[n].pfn})" for n in names])
 
     if closed:
@@ -100,16 +99,17 @@ def of_programs(given: PlanningInput) -> Iterator[Finding]:
     needed = [
         name
         for name, p in gone.items()
-        if (all_here or p.site == "local") and not _is_of_pegasus(p.pfn)
+        if (p.site == "local" or _is_a_folder(p.pfn)) and not _is_of_pegasus(p.pfn)
     ]
     mend = "the pfn in the transformation catalog"
     if needed:
         yield wrong("programs", listed("not on this machine", needed), mend)
-    elif tools := missing_tools(given):
+    elif tools := _missing_tools(given):
         mend = "a Pegasus on this machine, or none if its jobs run elsewhere"
         yield note("programs", tools, mend)
     elif gone:
-        mend = f"none if site {site} has them; else {mend}"
+        here = " (`pegasus-bb run` starts every job here)" if all_here else ""
+        mend = f"none if site {site} is elsewhere and has them{here}; else {mend}"
         yield note("programs", listed("not on this machine", gone), mend)
     lost = {n: p for n, p in known.items() if all_here and _interpreter(p.pfn)}
     if lost:
@@ -118,7 +118,7 @@ def of_programs(given: PlanningInput) -> Iterator[Finding]:
         yield wrong("programs", what, "its first line, or the pfn")
 
 
-def missing_tools(given: PlanningInput) -> str:
+def _missing_tools(given: PlanningInput) -> str:
     """A message about programs of Pegasus that this machine has not; empty without."""
     paths = {program.pfn for program in _programs(given).values()}
     gone = {path for path in paths if _is_of_pegasus(path) and not _is_file_here(path)}
@@ -143,7 +143,7 @@ def of_images(given: PlanningInput) -> Iterator[Finding]:
     images = [each for each in staged if not isinstance(each, Executable)]
     gone = [each.pfn for each in images if not _is_file_here(each.pfn)]
     if gone:
-        at = _place(catalog.document, ["containers"])
+        at = catalog.document.place(["containers"])
         what = f"{at}: images not where the catalog says: {abbreviate(gone)}"
         yield wrong("images", what, "the path on this machine")
 
@@ -171,7 +171,7 @@ def of_scratch(
     path = Path(site.scratch.path)
 
     def at() -> str:
-        return _place(catalogs.sites.document, ["sites", site.index, "directories"])
+        return catalogs.sites.document.place(["sites", site.index, "directories"])
 
     there = nearest_folder(path)
     if file := _file_at(path):
@@ -199,7 +199,7 @@ def of_directory(catalogs: Catalogs, tier: Tier, capacity: int) -> Finding:
     path = Path(tier.settings.get("path", ""))
 
     def refused(what: str, would_do: str) -> Finding:
-        at = _place(entry.document, [*entry.at, "path"])
+        at = entry.document.place([*entry.at, "path"])
         return wrong("tier", f"{at}: tier {tier.name}: {what}", would_do)
 
     if file := _file_at(path):
@@ -227,11 +227,6 @@ def of_submit_dir(folder: Path) -> Finding:
     return wrong("submit", what, "another --dir")
 
 
-def _place(document: Document, keys: Iterable[Key]) -> str:
-    line = document.line(list(keys))
-    return f"{document.path}:{line}" if line else str(document.path)
-
-
 def _is_anywhere(known: Iterable[Replica]) -> bool:
     return any(r.site != "local" or _is_here(r.pfn) for r in known)
 
@@ -245,6 +240,10 @@ def _is_here(pfn: str) -> bool:
 def _is_file_here(pfn: str) -> bool:
     path = _path(pfn)
     return not path or is_file(path)
+
+
+def _is_a_folder(pfn: str) -> bool:
+    return Path(_path(pfn)).is_dir()
 
 
 def _is_of_pegasus(pfn: str) -> bool:

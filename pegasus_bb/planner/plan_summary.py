@@ -378,7 +378,7 @@ def _bypass(given: PlanningInput) -> Iterator[str]:
 
 def _workflow_profiles(workflow: Workflow) -> Iterator[str]:
     if workflow.document.data.get("profiles"):
-        at = f"{workflow.document.path}:{workflow.document.line(['profiles'])}"
+        at = workflow.document.place(["profiles"])
         yield f"{at}: profiles of the whole workflow apply to no job; give them to jobs"
 
 

@@ -13,6 +13,7 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.decide.decision import Ending, PlanningInput
 from pegasus_bb.decide.lint_files import lint_pfns
 from pegasus_bb.decide.sizing import needs_sizes
+from pegasus_bb.model.catalog_files import SOURCES, missing_file
 from pegasus_bb.model.catalogs import (
     REPOSITORY,
     Catalogs,
@@ -166,6 +167,12 @@ def _notes(options: PlanOptions, user: UserInput, site: Site) -> Iterator[str]:
 
         mode = user.settings.mode
         yield from notes_on(options.staging_site, site.name, mode)
+    for kind, (_, key) in SOURCES.items():
+        is_carried = key in user.workflow.data
+        gone = missing_file(kind, properties, options.cwd, is_carried=is_carried)
+        if gone is not None:
+            rest = "; those of the workflow are all" if is_carried else ""
+            yield f"{kind} catalog: there is no {gone}: it counts as empty{rest}"
     if REPOSITORY in properties:
         from pegasus_bb.model.sites_by_property import (
             missing_repository,  # few have one

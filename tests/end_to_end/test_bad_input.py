@@ -75,7 +75,8 @@ def lost_input(site: Site) -> None:
 
 def lost_program(site: Site) -> None:
     with site.edited("transformations.yml") as catalog:
-        catalog["transformations"][0]["sites"][0]["pfn"] = "/nowhere/mix"
+        place = {"name": "local", "pfn": "/nowhere/mix", "type": "stageable"}
+        catalog["transformations"][0]["sites"] = [place]
 
 
 def no_room(site: Site) -> None:

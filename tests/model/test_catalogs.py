@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from pegasus_bb.core.errors import CatalogError, UsageError
 from pegasus_bb.model.catalogs import Catalogs, load_inputs
+from pegasus_bb.model.document import Data, as_json
 from pegasus_bb.model.settings import read_properties
 from pegasus_bb.model.workflow import Workflow, read_workflow
 
@@ -36,21 +38,98 @@ def read(
     return read_workflow(workflow), catalogs
 
 
+def replica(lfn: str, pfn: str) -> Data:
+    return {"lfn": lfn, "pfns": [{"site": "local", "pfn": pfn}]}
+
+
+def program(name: str, site: str, pfn: str) -> Data:
+    place = {"name": site, "pfn": pfn, "type": "installed"}
+    return {"name": name, "sites": [place]}
+
+
+def carry(folder: Path, catalogs: Data) -> None:
+    """Let the workflow carry ``catalogs``."""
+    text = "".join(f"{key}: {json.dumps(each)}\n" for key, each in catalogs.items())
+    (folder / "workflow.yml").write_text(WORKFLOW + text)
+
+
 def sites(folder: Path, *defines: str) -> list[str]:
     return list(read(folder, *defines)[1].sites.sites)
 
 
-def test_a_property_comes_before_the_workflow_and_that_before_the_directory(
+def test_a_property_names_another_file_than_the_one_in_the_directory(
     folder: Path,
 ) -> None:
     assert sites(folder) == ["cwd", "local"]
-    inline = "siteCatalog: {" + SITES.replace("NAME", "inline").strip() + "}\n"
-    (folder / "workflow.yml").write_text(WORKFLOW + inline)
-    assert sites(folder) == ["inline", "local"]
     (folder / "other.yml").write_text(SITES.replace("NAME", "property"))
     for path in ("other.yml", f"{folder}/other.yml"):
         named = sites(folder, f"pegasus.catalog.site.file={path}")
         assert named == ["property", "local"]
+
+
+def test_what_a_workflow_carries_wins_and_its_files_have_the_rest(folder: Path) -> None:
+    carried = {
+        "siteCatalog": {"sites": [{"name": "mine", "directories": []}]},
+        "replicaCatalog": {"replicas": [replica("f", "/mine/f")]},
+        "transformationCatalog": {"transformations": [program("mix", "cwd", "/mine")]},
+    }
+    carry(folder, carried)
+    (folder / "replicas.yml").write_bytes(
+        as_json({"replicas": [replica("f", "/file/f"), replica("g", "/file/g")]})
+    )
+    programs = [program("mix", "cwd", "/f"), program("mix", "mine", "/f/mix")]
+    programs[0]["sites"] += programs.pop()["sites"]
+    (folder / "transformations.yml").write_bytes(
+        as_json({"transformations": [*programs, program("sift", "cwd", "/f/sift")]})
+    )
+    found = read(folder)[1]
+    assert list(found.sites.sites) == ["mine", "cwd", "local"]
+    replicas = found.replicas.replicas
+    assert [replicas[lfn][0].pfn for lfn in "fg"] == ["/mine/f", "/file/g"]
+    mix = found.transformations.executable
+    assert [mix("mix", site).pfn for site in ("cwd", "mine")] == ["/mine", "/f/mix"]
+    assert mix("sift", "cwd").pfn == "/f/sift"
+
+
+def test_an_error_names_the_file_that_an_entry_of_two_catalogs_is_from(
+    folder: Path,
+) -> None:
+    carry(folder, {"replicaCatalog": {"replicas": [replica("f", "/mine/f")]}})
+    rows = [replica("f", "/file/f"), replica("g", "/file/g")]
+    (folder / "replicas.yml").write_bytes(as_json({"replicas": rows}))
+    replicas = read(folder)[1].replicas
+    mine, other = (replicas.error(lfn, "is wrong") for lfn in "fg")
+    assert Path(mine.file).name == "workflow.yml"
+    assert Path(other.file).name == "replicas.yml"
+    lines = (folder / "replicas.yml").read_text().splitlines()
+    assert '"g"' in "".join(lines[other.line - 1 : other.line + 2])
+    assert other.key == "replicas.1"
+
+
+def test_other_tiers_in_the_workflow_than_in_the_site_catalog_are_refused(
+    folder: Path,
+) -> None:
+    tiers = {"x-storage-tiers": {}}
+    carry(folder, {"siteCatalog": {"sites": [{"name": "mine"}], **tiers}})
+    text = (folder / "sites.yml").read_text()
+    (folder / "sites.yml").write_text(text + "x-storage-tiers: {}\n")
+    assert "mine" in sites(folder)  # a generator may write both
+    (folder / "sites.yml").write_text(text + "x-storage-tiers: {cwd: []}\n")
+    with pytest.raises(CatalogError, match="stands in two places"):
+        read(folder)
+
+
+def test_replicas_may_be_named_and_absent_as_for_pegasus_and_programs_carried(
+    folder: Path,
+) -> None:
+    gone = "pegasus.catalog.replica.file=gone.yml"
+    assert not read(folder, gone)[1].replicas.replicas
+    gone = "pegasus.catalog.transformation.file=gone.yml"
+    with pytest.raises(CatalogError, match="cannot be read"):
+        read(folder, gone)
+    carried = {"transformations": [program("mix", "cwd", "/mine")]}
+    carry(folder, {"transformationCatalog": carried})
+    assert read(folder, gone)[1].transformations.executable("mix", "cwd")
 
 
 def test_a_workflow_has_a_transformation_catalog(folder: Path) -> None:

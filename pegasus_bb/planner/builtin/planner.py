@@ -16,7 +16,7 @@ from pegasus_bb.planner.builtin.build import build
 from pegasus_bb.planner.builtin.executable import BuiltInExecutable, RewrittenWorkflow
 from pegasus_bb.planner.builtin.planner_limits import check_path_overlap
 from pegasus_bb.planner.builtin.write import check_files, write
-from pegasus_bb.planner.fetchable import tools_to_fetch
+from pegasus_bb.planner.node_programs import tools_to_fetch
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.reading import leave_out_absent
 from pegasus_bb.planner.rewrite.pass_input import Inputs

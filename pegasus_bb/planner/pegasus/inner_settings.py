@@ -13,7 +13,8 @@ from pathlib import Path
 
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.decide.decision import PlanningInput
-from pegasus_bb.model.catalogs import SCRATCH, SOURCES, catalog_document, environment
+from pegasus_bb.model.catalog_files import SOURCES, catalog_document, environment
+from pegasus_bb.model.catalogs import SCRATCH
 from pegasus_bb.model.default_sites import directory_entry, with_default_sites
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.settings import Properties, read_properties

@@ -13,7 +13,8 @@ from typing import Any
 import orjson
 
 from pegasus_bb.core.paths import local_path
-from pegasus_bb.model.catalogs import SCRATCH, SOURCES
+from pegasus_bb.model.catalog_files import SOURCES
+from pegasus_bb.model.catalogs import SCRATCH
 from pegasus_bb.model.dag.blahp import GRID, GUARDED_RELEASE
 from pegasus_bb.model.default_sites import LOCAL, directory_entry
 from pegasus_bb.model.document import Data, Document, plain

@@ -113,7 +113,7 @@ class ProfileSetting:
     @property
     def place(self) -> str:
         """The file and the line, for a person."""
-        return f"{self.document.path}:{self.document.line(self.keys)}"
+        return self.document.place(self.keys)
 
     def error(self, what: str, would_do: str) -> CatalogError:
         return self.document.error(what, self.keys, self.value, would_do)

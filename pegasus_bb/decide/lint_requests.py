@@ -46,7 +46,8 @@ def _check_largest(entry: Entry, placement: Placement, largest: int) -> None:
     if own.capacity <= largest:
         return
     raise entry.error(
-        f"job {job} needs {format_size(own.capacity)} on its node, and tier "
+        f"{job} needs {format_size(own.capacity)} on its node, and tier "
         f"{placement.job_tier.name} gives a job {format_size(largest)} at most",
-        would_do="bb.tier: pfs for its largest files, or a tier that all nodes see",
+        would_do="bb.tier: pfs for its largest files, fewer tasks if it is a cluster, "
+        "or a tier that all nodes see",
     )

@@ -150,6 +150,21 @@ def test_a_request_that_cannot_be_made_is_refused_with_its_place(
     assert fix in wrong.partition(" fix: ")[2]
 
 
+def test_a_cluster_that_needs_more_than_the_largest_disk_is_refused(site: Site) -> None:
+    declared(site, request="--gres=nvme:{mb}", largest="3000MB")
+    with site.edited("workflow.yml") as workflow:
+        for job in workflow["jobs"]:
+            job["profiles"] = {"pegasus": {"label": "all"}}
+            for use in job["uses"]:
+                if use["type"] == "output":
+                    use.setdefault("metadata", {})["size"] = 700 * MB
+    words = ("bb", "--bb-mode", "transient")
+    assert site.plan(*words).returncode == 0
+    said = site.refuses("clustered", *words[1:], "--cluster", "label")
+    assert "on its node, and tier nvme gives a job 2.8 GiB at most" in said
+    assert "fewer tasks if it is a cluster" in said
+
+
 LOOK = ("--bb-mode", "transient", "--output-sites", "local")
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from pegasus_bb.core.errors import UnplacedError
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.decide.job_reservations import join_job_reservations
+from pegasus_bb.decide.lint_requests import lint_requests
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.planner.builtin.executable import (
     COMPUTE,
@@ -135,7 +136,7 @@ def with_cluster_reservations(
     built: BuiltInExecutable, given: PlanningInput, run: RunPlan
 ) -> tuple[BuiltInExecutable, RunPlan]:
     """Mode transient: a cluster has one reservation, under its own name, for the files
-    of its tasks. Raises CatalogError if it would be too large."""
+    of its tasks. Raises CatalogError if it would be too large for the tier."""
     clusters = {
         node.name: [job.id for job in node.jobs]
         for node in built.jobs.values()
@@ -148,6 +149,7 @@ def with_cluster_reservations(
     if placement is None or run.request is not None:
         return built, run
     joined = join_job_reservations(given, placement, clusters)
+    lint_requests(given, joined)
     run = run.with_placement(joined)
     if placement.job_tier.request is not None:
         _request_disks(built, placement, joined, clusters)

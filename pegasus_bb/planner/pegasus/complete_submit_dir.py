@@ -19,6 +19,7 @@ from pegasus_bb.decide.job_reservations import (
     join_job_reservations,
     planned_job_reservations,
 )
+from pegasus_bb.decide.lint_requests import lint_requests
 from pegasus_bb.model.dag.nodes import Dag, Node, Script, submit_text
 from pegasus_bb.model.dag.roles import Role, folder_nodes, of_role
 from pegasus_bb.model.dag.writer import script_line
@@ -140,6 +141,7 @@ def with_clusters(
     placement = planned_job_reservations(placement, dict(pairs))
     if clusters:
         placement = join_job_reservations(given, placement, clusters)
+        lint_requests(given, placement)
     pairs = [pair for pair in pairs if pair[1] not in clusters]
     pairs += [(name, name) for name in clusters]
     # The prediction is for single jobs; a cluster runs and reserves for all its jobs.

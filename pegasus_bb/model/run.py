@@ -274,6 +274,8 @@ class Run:
     predicted: float | None = None  # makespan in seconds, predicted at planning
     predicted_range: tuple[float, float] | None = None  # around it; None: unknown
     reserved: float | None = None  # bytes x hours, of all reservations of the run
+    # Of the disks of nodes, in the unit of the tier's `price`; None without one.
+    cost: float | None = None
     # (from, to): when an engine worked on it. Empty without a job state log.
     stretches: tuple[tuple[float, float], ...] = ()
     brought: int | None = None  # bytes that staging in copied

@@ -370,6 +370,7 @@ STAGING: tuple[RunMetric, ...] = (
         "until the last result is safe",
     ),
     _run_metric("footprint", "B", lambda run: run.footprint, "all files"),
+    _run_metric("cost", "units", lambda run: run.cost, "cost of disks of nodes"),
 )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pegasus_bb.core.units import GIB
 from pegasus_bb.model.backends import KINDS
 from pegasus_bb.model.run import NodeTimes
 from pegasus_bb.report.jobstate import read_jobstate
@@ -37,18 +38,32 @@ class Reservations:
     shared: Reserved | None = None
     jobs: tuple[ReservedByJob, ...] = ()  # those that were made
     node_local: bool = False  # jobs' files are on disks of nodes: nothing is reserved
+    price: float | None = None  # of a GiB for an hour, in the site's own unit
 
     @property
     def byte_hours(self) -> float | None:
         """Bytes x hours; None if nothing was reserved, or something still is."""
         found = [] if self.node_local else [job.reserved for job in self.jobs]
         found += [self.shared] if self.shared else []
-        products: list[float] = []
-        for size, since, until in found:
-            if until is None:
-                return None
-            products.append(size * max(0.0, until - since))
-        return sum(products) / 3600 if products else None
+        return _byte_hours(found)
+
+    @property
+    def cost(self) -> float | None:
+        """What the job reservations cost, as they were planned, in the site's own unit;
+        None without a price."""
+        used = _byte_hours([job.reserved for job in self.jobs])
+        if self.price is None or used is None:
+            return None
+        return self.price * used / GIB
+
+
+def _byte_hours(found: Iterable[Reserved]) -> float | None:
+    products: list[float] = []
+    for size, since, until in found:
+        if until is None:
+            return None
+        products.append(size * max(0.0, until - since))
+    return sum(products) / 3600 if products else None
 
 
 def reserved_byte_hours(folder: Path) -> float | None:
@@ -66,7 +81,7 @@ def reservations(folder: Path, nodes: Iterable[NodeTimes]) -> Reservations:
     bb = folder / "bb"
     try:
         return Reservations(_shared(bb), *_of_jobs(bb, nodes))
-    except (KeyError, TypeError):
+    except (KeyError, TypeError, ValueError):
         return Reservations()
 
 
@@ -85,14 +100,17 @@ def _shared(bb: Path) -> Reserved | None:
 
 def _of_jobs(
     bb: Path, nodes: Iterable[NodeTimes]
-) -> tuple[tuple[ReservedByJob, ...], bool]:
+) -> tuple[tuple[ReservedByJob, ...], bool, float | None]:
     if not (bb / "transient.json").exists():
-        return (), False
-    kind = KINDS[read_note(bb / "transient.json")["backend"]]
+        return (), False, None
+    request = read_note(bb / "transient.json")
+    kind = KINDS[request["backend"]]
+    price = request.get("settings", {}).get("price")
     ends: dict[str, float] = {}
     if kind.is_slurm:
         ends = {node.node: node.ended for node in nodes if node.ended is not None}
-    return tuple(_each_job(bb, ends)), not kind.has_reservations
+    cost = None if price is None else float(price)
+    return tuple(_each_job(bb, ends)), not kind.has_reservations, cost
 
 
 def _each_job(bb: Path, ends: Mapping[str, float]) -> Iterator[ReservedByJob]:

@@ -142,6 +142,7 @@ def _with_notes(run: Run, folder: Path, found: RunFiles, workflow: Path) -> Run:
         run,
         tasks=tuple(without_printed_text(run.tasks, lists, files)),
         reserved=reserved.byte_hours,
+        cost=reserved.cost,
         gate_wait=gate_wait(run),
         brought=staged_in(known, run.tasks),
         planned_sizes={n: f.size for n, f in files.items() if f.size is not None},

@@ -67,6 +67,15 @@ def test_those_of_jobs_end_as_their_backend_ends_them(
     assert notes.byte_hours(NodeTimes("a", ended=5 * HOUR)) == expected
 
 
+def test_disks_of_nodes_cost_what_their_price_says(notes: Notes) -> None:
+    notes.of_job("a", 3 * GIB, 1, 2)
+    notes.of_job("b", 4 * GIB, 1, 1.5)
+    for settings, cost in (({}, None), ({"price": "0.02"}, 0.1)):
+        notes.write("transient.json", {"backend": "node-local", "settings": settings})
+        found = reservations(notes.folder, ()).cost
+        assert found == (None if cost is None else pytest.approx(cost))
+
+
 @pytest.mark.parametrize("name", ["reservation.json", "ready.json", "transient.json"])
 def test_a_damaged_note_is_no_zero(notes: Notes, name: str) -> None:
     notes.shared(GIB, 1, 2)

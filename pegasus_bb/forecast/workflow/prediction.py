@@ -12,7 +12,7 @@ from pegasus_bb.core.units import format_duration
 from pegasus_bb.model.history import History
 from pegasus_bb.model.mean_and_error import ALIKE, log_deviation
 
-_DEVIATIONS = 2  # of ln(makespan): of further runs one in twenty is beyond
+_DEVIATIONS = 1.645  # of ln(makespan): of further runs one in ten is beyond
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 VERSION = 7
 _BUFFER = 1 << 20  # bytes per thread
+_SECOND = 1_000_000_000  # ns
 _TASK = struct.Struct("=iiIIQ")
 _RESULT = struct.Struct("=iiqQQqqqqQQqqqq32s")
 _ELF = struct.Struct("=40xQ10xHH2x")  # where section headers begin, their size, number
@@ -168,10 +169,8 @@ class Helper(Copier):
 
 def _stamp(row: tuple[int, ...]) -> list[int]:
     """As items.stamp; a time is there in seconds and nanoseconds."""
-    device, inode, *times = row
-    seconds = times[::2]
-    rest = times[1::2]
-    return [device, inode, *(s * 1_000_000_000 + ns for s, ns in zip(seconds, rest))]
+    device, inode, mtime, mtime_ns, ctime, ctime_ns = row
+    return [device, inode, mtime * _SECOND + mtime_ns, ctime * _SECOND + ctime_ns]
 
 
 def _failure(item: Item, step: Step, code: int) -> CopyFailed:

@@ -56,8 +56,7 @@ class LinkedInputs:
 
     def changed(self) -> str:
         """A message about inputs that the task has changed in place, or empty."""
-        states = self._before.items()
-        names = [path for path, before in states if not _is_same(path, before)]
+        names = list(filter(self.has_changed, self._before))
         if not names:
             return ""
         from pegasus_bb.core.units import abbreviate
@@ -67,6 +66,11 @@ class LinkedInputs:
             f"{listed}: the task has changed its input in place, which other jobs may "
             f"read as well; {_COPY}"
         )
+
+    def has_changed(self, path: str) -> bool:
+        """Whether the file of that input is not what it was before the task."""
+        before = self._before.get(path)
+        return before is not None and not _is_same(path, before)
 
     def closed_copy(self, folder: str) -> str:
         """The path of a file in ``folder`` that looks like a copy of an input which its

@@ -39,10 +39,12 @@ def run_task(
     *,
     links: Sequence[Link],
     hinted: Mapping[str, int] | None = None,
+    folders: Sequence[str] = (),
 ) -> int:
     """Run ``argv``, which has real paths; returns its exit status. ``hinted``: outputs
-    to create before (path -> hint)."""
-    environ = {**environ, "PEGASUS_BB_FOLDERS": os.pathsep.join(binding.folders())}
+    to create before (path -> hint). ``folders``: others where its files are."""
+    seen = os.pathsep.join((*binding.folders(), *folders))
+    environ = {**environ, "PEGASUS_BB_FOLDERS": seen}
     if wants_stdin(argv):
         bind_stdin(binding, environ)
     for link in links:

@@ -112,6 +112,36 @@ class JobOnADisk(Job):
         assert jobs_on_pfs(self.site.bb.parent) == ((), ())
 
 
+class JobWithACache(JobOnADisk):
+    """Other jobs read its input, too. An older job was killed while it brought one."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.site.fast.chmod(0o755)
+        known = self.site.bbdir.transient().to_json()
+        settings = {"path": str(self.site.fast), "mount": "any", "cache": "10"}
+        self.site.write("transient.json", {**known, "settings": settings})
+        self.site.reserve(shared={"in.txt": ""})
+        self.cache = (
+            self.site.fast / f"pegasus_bb-cache.{os.uname().nodename}.{os.geteuid()}"
+        )
+        (self.cache / "older.6.part" / "new").mkdir(parents=True)
+        self.cache.chmod(0o700)
+
+    def check_left(self) -> None:
+        """A copy that has its name is whole."""
+        super().check_left()
+        for copy in self.cache.glob("*/in.txt"):
+            assert copy.read_text() == "input\n" or not copy.with_name(".note").exists()
+
+    def check_tier(self) -> None:
+        """One is there, unless the job had to do without the cache."""
+        assert list(self.site.fast.iterdir()) == [self.cache]
+        assert jobs_on_pfs(self.site.bb.parent) == ((), ())
+        assert len(list(self.cache.glob("*/in.txt"))) <= 1
+        assert {file.read_text() for file in self.cache.rglob("*.txt")} <= {"input\n"}
+
+
 class SharingJob(Job):
     """Mode hybrid: a result that others read goes to the reservation of all jobs."""
 

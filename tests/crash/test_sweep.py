@@ -39,6 +39,7 @@ STORIES: list[type[Story]] = [
     reservation.JobOfDataWarp,
     reservation.PrivateJob,
     reservation.JobOnADisk,
+    reservation.JobWithACache,
     reservation.SharingJob,
     reservation.AwaitStageOut,
     stage.Copy,

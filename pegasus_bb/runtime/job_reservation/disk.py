@@ -19,12 +19,16 @@ from collections.abc import Iterator, Mapping
 from pegasus_bb.core.errors import ReservationFailed
 from pegasus_bb.core.paths import node_path
 from pegasus_bb.core.units import format_size
-from pegasus_bb.runtime.job_reservation.space import check_one_node, discard
+from pegasus_bb.runtime.job_reservation.space import (
+    SharedInputs,
+    check_one_node,
+    discard,
+)
 
 _PREFIX = "pegasus_bb."
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _LITTLE = 1 << 20  # bytes: a disk with less counts as full
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class TierFull(ReservationFailed):
@@ -38,9 +42,14 @@ def is_full(error: Exception) -> bool:
 
 @contextlib.contextmanager
 def on_the_disk(
-    settings: Mapping[str, str], name: str, need: int, environ: dict[str, str]
+    settings: Mapping[str, str],
+    name: str,
+    need: int,
+    environ: dict[str, str],
+    shared: SharedInputs,
 ) -> Iterator[str]:
     """A new folder for one try, with ``need`` bytes free, which is removed afterwards.
+    What it has of its ``shared`` inputs needs no space.
 
     Raises TierFull, and ReservationFailed if this node has no such disk.
     """
@@ -48,6 +57,8 @@ def on_the_disk(
     disk = disk_of(settings, environ)
     ours = f"{_PREFIX}{socket.gethostname()}."
     _remove_unlocked(disk, ours)
+    need -= shared.size
+    shared.free(need)
     _check_free(disk, need)
     folder = os.path.join(disk, f"{ours}{name}")
     lock = _make_locked(folder)
@@ -96,6 +107,10 @@ def _check_free(disk: str, need: int) -> None:
         )
 
 
+def free_bytes(disk: str) -> int:
+    return _free(disk)[0]
+
+
 def _free(disk: str) -> tuple[int, bool]:
     status = os.statvfs(disk)
     inodes = bool(status.f_favail or not status.f_files)
@@ -124,15 +139,15 @@ def _make_locked(folder: str) -> int:
             raise _no_disk(f"{folder}: {error.strerror}") from error
         # Until it is locked, another launch may consider it left over and remove it.
         with contextlib.suppress(FileNotFoundError):
-            lock = os.open(folder, _FOLDER)
+            lock = os.open(folder, FOLDER)
             with contextlib.suppress(OSError):  # without locks nothing is removed
                 fcntl.flock(lock, fcntl.LOCK_EX)
-            if _is_same_folder(folder, lock):
+            if is_same_folder(folder, lock):
                 return lock
             os.close(lock)
 
 
-def _is_same_folder(folder: str, handle: int) -> bool:
+def is_same_folder(folder: str, handle: int) -> bool:
     try:
         return os.path.samestat(os.lstat(folder), os.fstat(handle))
     except FileNotFoundError:
@@ -146,17 +161,17 @@ def _remove_unlocked(disk: str, ours: str) -> None:
         return
     for name in names:
         folder = os.path.join(disk, name)
-        lock = _free_lock(folder)
+        lock = free_lock(folder)
         if lock is not None:
             discard(folder)
             os.close(lock)
 
 
-def _free_lock(folder: str) -> int | None:
+def free_lock(folder: str) -> int | None:
     """A descriptor with the lock of ``folder``; None if another process has the lock,
     or if the folder is not ours."""
     try:
-        lock = os.open(folder, _FOLDER)
+        lock = os.open(folder, FOLDER)
     except OSError:
         return None
     try:

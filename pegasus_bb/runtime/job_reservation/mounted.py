@@ -15,6 +15,7 @@ from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.job_reservation.planned import PlannedReservation, landing_of
 from pegasus_bb.runtime.job_reservation.space import (
+    SharedInputs,
     Space,
     check_one_node,
     fill,
@@ -55,7 +56,7 @@ def private_space(
     check_one_node(environ)
     base = job_space(request, environ)
     remove(os.path.join(base, "run"))  # of this job before it was requeued
-    return fill(request, reservation, base, time.time())
+    return fill(request, reservation, base, time.time(), SharedInputs())
 
 
 def refuse_space_of_another(bb: BBDir, environ: Mapping[str, str]) -> None:

@@ -32,8 +32,19 @@ from pegasus_bb.runtime.job_reservation.planned import (
     mark,
     own_request,
 )
-from pegasus_bb.runtime.job_reservation.results import finish, forget, note_failure
-from pegasus_bb.runtime.job_reservation.space import WORK, Space, discard, fill
+from pegasus_bb.runtime.job_reservation.results import (
+    finish,
+    forget,
+    has_failed,
+    note_failure,
+)
+from pegasus_bb.runtime.job_reservation.space import (
+    WORK,
+    SharedInputs,
+    Space,
+    discard,
+    fill,
+)
 from pegasus_bb.runtime.node_lock import lock_node
 from pegasus_bb.runtime.programs import program
 from pegasus_bb.runtime.scratch_links import Link, checked_path, make_link
@@ -53,6 +64,8 @@ def run_on_reservation(
     if is_inside(reservation, environ):
         return _run_inside(bb, argv, environ)
     lock_node(bb, environ)
+    if reservation.shared and has_failed(bb, reservation.node):
+        reservation = reservation._replace(shared={})  # it may want to write to them
     forget(bb, reservation.node)
     try:
         return _run(bb, reservation, argv, environ)
@@ -88,7 +101,12 @@ def _run(
         links = list(_links(reservation, request, space.run, scratch))
         facts: dict[str, int] = {}
         with _inside(binding), _temporary_files(request, space, bound, facts):
-            status = run_task(bb, binding, argv, bound, links=links)
+            status = run_task(
+                bb, binding, argv, bound, links=links, folders=space.shared.folders
+            )
+        facts.update(space.shared.facts)
+        made = (checked_path(space.run, lfn) for lfn in reservation.made)
+        status = space.shared.check(status, made)
         return finish(
             bb,
             reservation,
@@ -188,8 +206,10 @@ def open_space(
         return
     with contextlib.ExitStack() as stack:
         try:
-            base = stack.enter_context(_on_tier(bb, request, reservation, environ))
-            space = fill(request, reservation, base, time.time())
+            shared = _shared_inputs(request, reservation, environ, stack)
+            on_tier = _on_tier(bb, request, reservation, environ, shared)
+            base = stack.enter_context(on_tier)
+            space = fill(request, reservation, base, time.time(), shared)
         except (PegasusBBError, OSError) as error:
             if not _is_tier_full(bb, request, error):
                 raise
@@ -197,8 +217,22 @@ def open_space(
             print(f"launch: {error}; this job works on the PFS", file=sys.stderr)
             _note_elsewhere(bb, reservation, str(error))
             base = stack.enter_context(_on_pfs(request, reservation))
-            space = fill(request, reservation, base, 0.0)
+            space = fill(request, reservation, base, 0.0, SharedInputs())
         yield space
+
+
+def _shared_inputs(
+    request: Request,
+    reservation: PlannedReservation,
+    environ: dict[str, str],
+    stack: contextlib.ExitStack,
+) -> SharedInputs:
+    """What the job shares with others on its node: in the cache there."""
+    if not reservation.shared or request.kind.has_reservations:
+        return SharedInputs()
+    from pegasus_bb.runtime.job_reservation.input_cache import open_cache
+
+    return open_cache(request, reservation, environ, stack)
 
 
 def _on_tier(
@@ -206,6 +240,7 @@ def _on_tier(
     request: Request,
     reservation: PlannedReservation,
     environ: dict[str, str],
+    shared: SharedInputs,
 ) -> AbstractContextManager[str]:
     """The folder to work in, on the tier.
 
@@ -214,7 +249,8 @@ def _on_tier(
     """
     if not request.kind.has_reservations:
         name = f"{own_request(request, reservation).name}.{reservation.job}"
-        return on_the_disk(request.settings, name, reservation.capacity, environ)
+        capacity = reservation.capacity
+        return on_the_disk(request.settings, name, capacity, environ, shared)
     patience = min(PATIENCE, request.wait) if bb.has_request else request.wait
     return _granted(bb, request, reservation, patience)
 

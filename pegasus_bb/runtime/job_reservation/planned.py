@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.core.light_typing import NamedTuple
+from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.bbdir import NODES, BBDir, NodeNeeds
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 _INSIDE = "PEGASUS_BB_JOB_RESERVATION"  # in a job's environment: node and try
+_LISTS = ("stage_in", "stage_out", "read", "write", "share", "stay")
 LANDING = ".pegasus_bb_landing"  # in the run's scratch on the PFS
 
 
@@ -26,11 +29,17 @@ class PlannedReservation(NamedTuple):
     write: tuple[str, ...]
     share: tuple[str, ...] = ()
     stay: tuple[str, ...] = ()  # made and read by tasks of this cluster alone
+    # Those of ``stage_in`` that other jobs read: LFN -> its declared digest, or "".
+    shared: Mapping[str, str] = {}
+
+    @property
+    def made(self) -> tuple[str, ...]:
+        """What the job makes in its space."""
+        return (*self.stage_out, *self.share, *self.stay)
 
     @property
     def lfns(self) -> tuple[str, ...]:
-        made = (*self.stage_out, *self.share, *self.write, *self.stay)
-        return (*self.stage_in, *self.read, *made)
+        return (*self.stage_in, *self.read, *self.made, *self.write)
 
 
 def job_reservation(
@@ -45,10 +54,10 @@ def job_reservation(
         )
     try:
         planned = {"share": (), "stay": (), **node.reservation}
-        files = (
-            tuple(map(str, planned[key])) for key in PlannedReservation._fields[3:]
-        )
-        return PlannedReservation(node.name, job, int(planned["capacity"]), *files)
+        files = {key: tuple(map(str, planned[key])) for key in _LISTS}
+        shared = dict(planned.get("shared", {}))
+        size = int(planned["capacity"])
+        return PlannedReservation(node.name, job, size, **files, shared=shared)
     except (KeyError, TypeError, ValueError) as error:
         file = bb.file(f"{NODES}/{node.name}.json")
         raise UsageError(f"{file}: cannot be used ({error!r}); plan again") from error

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 
 from pegasus_bb.core.errors import BUG, PegasusBBError
-from pegasus_bb.core.files import write_json
+from pegasus_bb.core.files import read_json, write_json
 from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.paths import cut_name
 from pegasus_bb.core.removal import remove
@@ -39,6 +39,14 @@ def list_kept(bb: BBDir, node: str, number: str) -> None:
     request = bb.transient()
     more = {"job": number, "node": node, "scratch": request.prefix}
     program.list_event("kept", request, bb.submit_dir, label=bb.label(), **more)
+
+
+def has_failed(bb: BBDir, node: str) -> bool:
+    """Whether an earlier try has noted that it failed."""
+    try:
+        return bool(read_json(note_path(bb, node))["status"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return False
 
 
 def forget(bb: BBDir, node: str) -> None:
@@ -116,8 +124,9 @@ def _note(
 
 
 def _check_made(reservation: PlannedReservation, space: Space) -> int:
-    made = (*reservation.stage_out, *reservation.share, *reservation.stay)
-    lost = [name for name in made if not os.path.lexists(_path(space, name))]
+    lost = [
+        name for name in reservation.made if not os.path.lexists(_path(space, name))
+    ]
     return _failed(missing_message(lost)) if lost else 0
 
 
@@ -126,7 +135,6 @@ def _share(reservation: PlannedReservation, space: Space, scratch: str) -> None:
 
     A copy gets its name when it is complete and durable. Raises OSError, CopyFailed.
     """
-    vanishing = (os.path.dirname(space.run),)  # removed with the job
     left: dict[str, dict[bytes, list[str]]] = {}
     for lfn in reservation.share:
         dest = checked_path(scratch, lfn)
@@ -137,7 +145,7 @@ def _share(reservation: PlannedReservation, space: Space, scratch: str) -> None:
         for part in left[folder].pop(cut_name(dest), []):  # of a killed try
             remove(part)
         made = _path(space, lfn)
-        copy_path(made, dest, digest=False, replace=True, vanishing=vanishing)
+        copy_path(made, dest, digest=False, replace=True, vanishing=space.vanishing)
 
 
 def _links_first(reservation: PlannedReservation, space: Space) -> list[str]:
@@ -162,8 +170,7 @@ def _put(space: Space, lfn: str) -> dict[str, Any]:
     if space.by_system:
         put = _move(made, dest, lfn)
     else:
-        vanishing = (os.path.dirname(space.run),)
-        put = copy_path(made, dest, replace=True, vanishing=vanishing)
+        put = copy_path(made, dest, replace=True, vanishing=space.vanishing)
     return {"size": put.size, "digest": put.digest}
 
 

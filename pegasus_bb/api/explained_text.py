@@ -12,7 +12,12 @@ from pegasus_bb.model.backends import KINDS
 from pegasus_bb.model.placement import JobReservation
 from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.planner.plan_summary import chain_lines, fit_lines, reservation_lines
+from pegasus_bb.planner.plan_summary import (
+    cache_lines,
+    chain_lines,
+    fit_lines,
+    reservation_lines,
+)
 
 TableRow = tuple[str, str, str, str, str]  # of a table: files, size, tier, how, reason
 
@@ -28,7 +33,7 @@ def total_lines(
     files fit into it."""
     jobs = job_reservations(explanation, decision.placement.job_tier)
     fit = [*fit_lines(decision), *reservation_lines(decision)]
-    fit += chain_lines(decision, settings)
+    fit += [*chain_lines(decision, settings), *cache_lines(decision)]
     return [*jobs, "", *_totals(explanation), *fit]
 
 

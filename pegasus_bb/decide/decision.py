@@ -15,6 +15,8 @@ from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job, Workflow
 
+_COPY = "bb.inputs"  # pegasus profile of a job or a transformation
+
 
 @dataclass(frozen=True, slots=True)
 class Ending:
@@ -82,6 +84,12 @@ class PlanningInput:
                 )
             return str(value) == choices[0]
         return False
+
+    def wants_copies(self, job: Job) -> bool:
+        """Whether ``job`` is to have copies of its inputs, since it may write to them.
+        Raises CatalogError."""
+        would_do = "copy: the job may write to its inputs; or link"
+        return self.is_asked_for(job, _COPY, ("copy", "link"), would_do)
 
     def in_mode(self, mode: RunMode) -> PlanningInput:
         return replace(self, settings=replace(self.settings, mode=mode))

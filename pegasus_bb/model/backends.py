@@ -57,7 +57,7 @@ DIRECTORY = BackendKind(
 )
 NODE_LOCAL = BackendKind(
     "node-local",
-    ("path", "quota", "mount", "temp", "request", "largest", "price"),
+    ("path", "quota", "mount", "temp", "cache", "request", "largest", "price"),
     unsupported=("access", "pool", "streams", "drain"),
     has_reservations=False,
 )

@@ -56,6 +56,9 @@ class JobReservation:
     capacity: int = 0  # to reserve, a multiple of the tier's granularity
     share: tuple[str, ...] = ()  # hybrid: made there, then copied to the shared one
     stay: tuple[str, ...] = ()  # of a cluster: made there, and read by no other job
+    cacheable: tuple[
+        str, ...
+    ] = ()  # of ``stage_in``: links to files of a cache will do
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ CHOICES = {
 # these are not single values
 SUBMIT_DIR = "submit_dir"  # shared | local: nodes see the tier alone
 _TEMP = "temp"  # true: temporary files of jobs, too
+_CACHE = "cache"  # bytes of shared inputs that a node keeps
 _DRAIN = "drain"
 _POOLS = "pools"
 KEYS = ("name", *CHOICES, "pool", "capacity", "granularity", "scratch", _DRAIN)
@@ -79,6 +80,11 @@ class Tier:
     def has_temporary_files(self) -> bool:
         """Whether the temporary files of its jobs are there."""
         return self.settings.get(_TEMP) == "true"
+
+    @property
+    def has_cache(self) -> bool:
+        """Whether a shared input comes once to a node."""
+        return _CACHE in self.settings
 
     @property
     def is_all_nodes_see(self) -> bool:
@@ -266,6 +272,7 @@ def _check_name(entry: Entry, name: str) -> None:
 
 def _check_settings(entry: Entry, values: Mapping[str, str]) -> None:
     _size(entry, "quota", "such as 700GiB")
+    _size(entry, _CACHE, "such as 50GiB; without the key there is no cache")
     if "largest" in values and "request" not in values:
         raise entry.below("largest").error(
             "this is the most that a job asks for, and without a request none asks",

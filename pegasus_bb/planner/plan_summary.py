@@ -54,6 +54,7 @@ def summary(
         *fit_lines(decision),
         *reservation_lines(decision),
         *chain_lines(decision, settings),
+        *cache_lines(decision),
         *_pools_and_streams(decision),
         *_draining(catalogs, settings, tier),
         *_unknown_sizes(placement),
@@ -101,6 +102,14 @@ def chain_lines(decision: PlacementDecision, settings: Settings) -> Iterator[str
         from pegasus_bb.planner.chain_summary import what_chains_do  # few ask for them
 
         yield what_chains_do(decision, settings)
+
+
+def cache_lines(decision: PlacementDecision) -> Iterator[str]:
+    """Which inputs come once to a node, and what that saves."""
+    if decision.placement.tier.has_cache:
+        from pegasus_bb.planner.cache_summary import what_the_cache_does  # few have one
+
+        yield what_the_cache_does(decision)
 
 
 def _pools_and_streams(decision: PlacementDecision) -> Iterator[str]:

@@ -10,7 +10,6 @@ from pegasus_bb.decide.survey import staged_with
 from pegasus_bb.model.workflow import Job
 from pegasus_bb.planner.seal.sealing import ExecutableWorkflow
 
-COPY = "bb.inputs"  # pegasus profile of a job or a transformation
 _LINKS = "pegasus.transfer.links"
 _DISK = ("localScratch", "local-scratch")
 _DISK_VARIABLE = "PEGASUS_WN_TMP"
@@ -66,7 +65,7 @@ def _files_of(given: PlanningInput, job: Job, *, copies_all: bool) -> Needs:
     inputs = [use.lfn for use in job.inputs()]
     outputs = [use.lfn for use in job.outputs()]
     copied = list(inputs)
-    if not copies_all and not _wants_copies(given, job):
+    if not copies_all and not given.wants_copies(job):
         made = set(outputs)
         copied = [lfn for lfn in inputs if lfn in made]
     lists = {
@@ -76,11 +75,6 @@ def _files_of(given: PlanningInput, job: Job, *, copies_all: bool) -> Needs:
     }
     found = {key: lfns for key, lfns in lists.items() if lfns}
     return {"inputs": inputs, "outputs": outputs, **found}
-
-
-def _wants_copies(given: PlanningInput, job: Job) -> bool:
-    would_do = "copy: the job may write to its inputs; or link"
-    return given.is_asked_for(job, COPY, ("copy", "link"), would_do)
 
 
 def _disk(given: PlanningInput) -> str | None:

@@ -90,13 +90,31 @@ def _reservation_files(
     placement = run.placement
     if request is None or placement is None:
         return
+    shared = _shared_inputs(given, placement)
     for job, node in planned.jobs_nodes():
         if job in placement.job_reservations:
             reservation = placement.job_reservations[job]
             own = {"job": job, **_fields(reservation)}
+            of_others = [lfn for lfn in reservation.cacheable if lfn in shared]
+            if of_others:
+                own["shared"] = {lfn: shared[lfn] for lfn in of_others}
             yield _node_file(node, {"reservation": own})
     if request.kind.is_slurm:
         yield from _directives(planned, given, run)
+
+
+def _shared_inputs(given: PlanningInput, placement: Placement) -> dict[str, str]:
+    """LFN -> the digest that it has to have, of inputs that come once to a node; empty:
+    it is not checked."""
+    if not placement.job_tier.has_cache:
+        return {}
+    from pegasus_bb.decide.shared_inputs import readers  # few tiers have a cache
+
+    shared = readers(placement.job_reservations.values())
+    checking = given.catalogs.properties.get("pegasus.integrity.checking", "full")
+    if checking.strip().lower() != "full":
+        return dict.fromkeys(shared, "")
+    return {lfn: given.catalogs.replicas.checksum(lfn) for lfn in shared}
 
 
 def _directives(

@@ -284,6 +284,9 @@ class Run:
     fetched: Mapping[str, int] = field(default_factory=dict)
     # By node: the most bytes of temporary files on the tier, as they were seen.
     temporary: Mapping[str, int] = field(default_factory=dict)
+    # Inputs that jobs found in the caches of their nodes; None: they had no cache.
+    cached: int | None = None
+    cached_bytes: int | None = None
     saved: int | None = None  # bytes of results at their destination
     safe: float | None = None  # seconds from the start until all results were there
     footprint: int | None = None  # bytes of all files of known size

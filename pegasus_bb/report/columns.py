@@ -355,6 +355,8 @@ STAGING: tuple[RunMetric, ...] = (
         lambda run: _rate(run.brought, _stage_in(run)),
         "staged in, per s",
     ),
+    _run_metric("cached", "inputs", lambda run: run.cached, "inputs found in caches"),
+    _run_metric("cached_bytes", "B", lambda run: run.cached_bytes, "found in caches"),
     _run_metric("out_bytes", "B", lambda run: run.saved, "staged out"),
     _run_metric(
         "out_rate",

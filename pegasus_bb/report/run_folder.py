@@ -36,6 +36,7 @@ from pegasus_bb.report.records import load_yaml
 from pegasus_bb.report.reserved import reservations
 from pegasus_bb.report.run_clock import begun, exact_makespan, gate_wait, stood_still
 from pegasus_bb.report.run_notes import (
+    cached_inputs,
     count_job_reservations,
     fetched,
     jobs_on_pfs,
@@ -137,6 +138,7 @@ def _with_notes(run: Run, folder: Path, found: RunFiles, workflow: Path) -> Run:
     known = planned(folder) or declared(workflow, lists, run.tasks)
     brought = programs(lists, run.tasks)
     files = {lfn: file for lfn, file in known.items() if lfn not in brought}
+    cached, cached_bytes = cached_inputs(folder)
     live = live_on_shared(folder, lists, run.tasks, reserved.shared)
     return replace(
         run,
@@ -148,6 +150,8 @@ def _with_notes(run: Run, folder: Path, found: RunFiles, workflow: Path) -> Run:
         planned_sizes={n: f.size for n, f in files.items() if f.size is not None},
         fetched=fetched(folder),
         temporary=temporary_files(folder),
+        cached=cached,
+        cached_bytes=cached_bytes,
         saved=results.size if results else None,
         safe=results.last - start if results and start is not None else None,
         footprint=footprint(files, run.tasks),

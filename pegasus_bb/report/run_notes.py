@@ -101,6 +101,17 @@ def temporary_files(folder: Path) -> dict[str, int]:
     return {node: size for node, size in sizes if type(size) is int and size >= 0}
 
 
+def cached_inputs(folder: Path) -> tuple[int | None, int | None]:
+    """Return how many inputs the last tries of jobs found in the caches of their nodes,
+    and their bytes; None if no job used a cache."""
+    notes = [read_note(f) for f in (folder / "bb" / "stage_out").glob("*.json")]
+    keys = ("cached", "cached_bytes")
+    counts = [[note.get(key) for note in notes] for key in keys]
+    known = [[n for n in column if type(n) is int and n >= 0] for column in counts]
+    count, size = (sum(column) if column else None for column in known)
+    return count, size
+
+
 def jobs_on_pfs(folder: Path) -> tuple[tuple[JobOnPfs, ...], tuple[Problem, ...]]:
     """Return the jobs that worked on the PFS because their tier had no room, by node.
 

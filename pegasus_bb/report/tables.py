@@ -141,7 +141,7 @@ class _Tables:
 def _cell(metric: Metric[Any], value: Stat | None) -> str:
     if value is None:
         return UNKNOWN
-    if metric.unit == "jobs":
+    if metric.unit in ("jobs", "inputs"):
         return format_number(value.mean)
     if metric.unit in ("B", "B/s"):
         return format_size(round(value.mean))

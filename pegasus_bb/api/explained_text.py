@@ -13,9 +13,8 @@ from pegasus_bb.model.placement import JobReservation
 from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.plan_summary import (
-    cache_lines,
-    chain_lines,
     fit_lines,
+    node_disk_lines,
     reservation_lines,
 )
 
@@ -33,7 +32,7 @@ def total_lines(
     files fit into it."""
     jobs = job_reservations(explanation, decision.placement.job_tier)
     fit = [*fit_lines(decision), *reservation_lines(decision)]
-    fit += [*chain_lines(decision, settings), *cache_lines(decision)]
+    fit += node_disk_lines(decision, settings)
     return [*jobs, "", *_totals(explanation), *fit]
 
 

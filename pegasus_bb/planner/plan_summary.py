@@ -53,8 +53,7 @@ def summary(
         _capacity(catalogs, settings, placement),
         *fit_lines(decision),
         *reservation_lines(decision),
-        *chain_lines(decision, settings),
-        *cache_lines(decision),
+        *node_disk_lines(decision, settings),
         *_pools_and_streams(decision),
         *_draining(catalogs, settings, tier),
         *_unknown_sizes(placement),
@@ -96,20 +95,18 @@ def what_nodes_see(tier: Tier) -> str:
     return f"have to see the submit directory under its path here ({where})"
 
 
-def chain_lines(decision: PlacementDecision, settings: Settings) -> Iterator[str]:
-    """What stays on the nodes, and which parallelism that takes."""
+def node_disk_lines(decision: PlacementDecision, settings: Settings) -> Iterator[str]:
+    """What stays on the disks of nodes, which parallelism that takes, and which inputs
+    come once to a node."""
+    has_cache = decision.placement.tier.has_cache
+    if settings.chains == "off" and not has_cache:
+        return
+    from pegasus_bb.planner import node_disk_summary  # few plans have either
+
     if settings.chains != "off":
-        from pegasus_bb.planner.chain_summary import what_chains_do  # few ask for them
-
-        yield what_chains_do(decision, settings)
-
-
-def cache_lines(decision: PlacementDecision) -> Iterator[str]:
-    """Which inputs come once to a node, and what that saves."""
-    if decision.placement.tier.has_cache:
-        from pegasus_bb.planner.cache_summary import what_the_cache_does  # few have one
-
-        yield what_the_cache_does(decision)
+        yield node_disk_summary.what_chains_do(decision, settings)
+    if has_cache:
+        yield node_disk_summary.what_the_cache_does(decision)
 
 
 def _pools_and_streams(decision: PlacementDecision) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.decide.decision import Chains
-from pegasus_bb.planner.plan_summary import chain_lines
+from pegasus_bb.planner.plan_summary import node_disk_lines
 from tests.support.user_files import User, job, sized, use
 
 MINUTE = 60
@@ -136,7 +136,7 @@ def test_the_limit_that_alone_prevents_all_chains_is_told(
     timed(tree)
     tree.defines += [f"pegasus.bb.{each}" for each in ("chains=auto", *defines)]
     given = tree.given()
-    told = list(chain_lines(tree.decision(), given.settings))
+    told = list(node_disk_lines(tree.decision(), given.settings))
     words = f"chains:   none: jobs that could be one chain exceed {why}"
     assert told == ([words] if why else [])
 
@@ -147,7 +147,7 @@ def test_without_a_limit_met_the_workflow_is_why_there_are_no_chains(
     tree.jobs = tree.jobs[:1]
     tree.tier |= {"quota": "4MiB"}
     tree.defines.append("pegasus.bb.chains=auto")
-    (told,) = chain_lines(tree.decision(), tree.given().settings)
+    (told,) = node_disk_lines(tree.decision(), tree.given().settings)
     assert told.endswith(
         "no job reads a file of its only parent under the same profiles"
     )

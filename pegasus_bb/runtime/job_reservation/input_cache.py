@@ -27,11 +27,9 @@ from pegasus_bb.runtime.task import tell
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-HITS, HIT_BYTES = (
-    "cached",
-    "cached_bytes",
-)  # in the job's note: what came from the cache
-NEW, NEW_BYTES = "brought", "brought_bytes"  # what this job has brought into it
+# Keys of the job's note: what came from the cache, and what this job has brought there.
+HITS, HIT_BYTES = "cached", "cached_bytes"
+NEW, NEW_BYTES = "brought", "brought_bytes"
 
 
 def open_cache(

@@ -1,9 +1,10 @@
-"""What a user reads of chains (--bb-chains): what stays on the nodes, what goes."""
+"""What a user reads of the disks of nodes: chains, which stay there, and the cache."""
 
 from __future__ import annotations
 
-from pegasus_bb.core.units import format_size
+from pegasus_bb.core.units import format_files, format_size
 from pegasus_bb.decide.decision import PlacementDecision
+from pegasus_bb.decide.shared_inputs import readers
 from pegasus_bb.model.settings import Settings
 
 
@@ -40,3 +41,22 @@ def _why_no_chains(decision: PlacementDecision, settings: Settings) -> str:
     if decision.no_chains:
         return f"jobs that could be one chain exceed {decision.no_chains}"
     return "no job reads a file of its only parent under the same profiles"
+
+
+def what_the_cache_does(decision: PlacementDecision) -> str:
+    """Return the line of ``plan`` and ``explain``."""
+    placement = decision.placement
+    chains = decision.chains.found if decision.chains else ()
+    joined = {job for chain in chains for job in chain.jobs}
+    alone = placement.job_reservations.items()
+    owners = [own for job, own in alone if job not in joined]
+    counts = readers([*owners, *(chain.reservation for chain in chains)])
+    if not counts:
+        return "cache:    no input that is larger than --bb-copy-below has two readers"
+    sizes = {lfn: placement.files[lfn].size or 0 for lfn in counts}
+    saved = sum(sizes[lfn] * (count - 1) for lfn, count in counts.items())
+    return (
+        f"cache:    {format_files(len(counts))} of several jobs, "
+        f"{format_size(sum(sizes.values()))}, once a node; a node that runs all jobs "
+        f"reads {format_size(saved)} less"
+    )

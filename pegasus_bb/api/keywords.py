@@ -64,6 +64,9 @@ class Keywords(TypedDict, total=False):
     bb_guard: str
     bb_drain: str
     bb_drain_slack: int
+    bb_evacuate_within: str | int
+    bb_evacuate_every: str | int
+    bb_keep_failed: str
 
 
 def options_of(

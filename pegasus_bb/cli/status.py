@@ -26,6 +26,7 @@ from pegasus_bb.model.reservation import Request, Reservation, State
 from pegasus_bb.report.reserved import reserved_byte_hours
 from pegasus_bb.report.run_notes import count_job_reservations, jobs_on_pfs
 from pegasus_bb.run.engine.dagman.job_waits import wait_messages
+from pegasus_bb.run.engine.kept_folders import kept_folders
 from pegasus_bb.run.engine.submitdir import find_submit_dir
 from pegasus_bb.run.engine.tier_usage import bytes_below
 from pegasus_bb.run.inventory.run_state import RunStatus, run_status
@@ -64,6 +65,7 @@ def command(*, as_json: bool, submit_dir: Path) -> None:
         document["waits"] = [wait._asdict() for wait in status.waits]
         document["reserved_byte_hours"] = hours
         document["job_reservations"] = count_job_reservations(place.path)
+        document["kept"] = [kept._asdict() for kept in kept_folders(place)]
         document["on_pfs"] = [asdict(job) for job in jobs_on_pfs(place.path)[0]]
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
     else:
@@ -73,6 +75,8 @@ def command(*, as_json: bool, submit_dir: Path) -> None:
             click.echo(f"reserved{so_far}: {format_reserved(hours)}")
         for line in pfs_lines(place.path):
             click.echo(line)
+        for kept in kept_folders(place):
+            click.echo(f"kept of a failed try of {kept.node}: {kept.words}")
 
 
 def reservation_status(bb: Path) -> dict[str, Any] | None:

@@ -41,7 +41,7 @@ def reserve_for_jobs(given: PlanningInput, placement: Placement) -> Placement:
     unknown = placement.unknown
     jobs = [job for job in given.workflow.jobs.values() if job.runs_on(tier.site)]
     pairs = ((job.id, make([job])) for job in jobs)
-    reservations = {job: own for job, own in pairs if own.stage_in or own.stage_out}
+    reservations = {job: own for job, own in pairs if own.is_used}
     lint_job_reservations(given, placement, reservations)
     if not reservations:
         return replace(placement, capacity=tier.granularity)
@@ -79,7 +79,7 @@ def join_job_reservations(
                 "another id",
             )
         own = make([jobs[ident] for ident in ids])
-        if own.stage_in or own.stage_out:
+        if own.is_used:
             remedy = "smaller clusters (clusters.size), or files on the PFS"
             first = jobs[ids[0]].index
             owner = Owner(f"cluster {name} of {len(ids)} jobs", first, remedy)
@@ -147,11 +147,14 @@ def reservation_maker(
         outputs: dict[str, None] = {}
         read: dict[str, None] = {}
         write: dict[str, None] = {}
+        saved: dict[str, None] = {}
         for job in jobs:
             written = []
             for use in job.uses:
                 lfn = use.lfn
-                if use.kind != "input":
+                if use.kind == "checkpoint" and lfn in here:
+                    saved[lfn] = None
+                elif use.kind != "input":
                     written.append(lfn)
                 elif lfn not in outputs and lfn not in write:
                     (inputs if lfn in here else read)[lfn] = None
@@ -160,7 +163,7 @@ def reservation_maker(
             for lfn in written:
                 (outputs if lfn in here else write)[lfn] = None
         stay = _staying(given, placement, jobs, outputs)
-        need = sum([here[lfn] for lfn in inputs | outputs])
+        need = sum([here[lfn] for lfn in inputs | outputs | saved])
         need += max([temporary(job) for job in jobs])  # of one after the other
         return JobReservation(
             tuple(inputs),
@@ -171,6 +174,7 @@ def reservation_maker(
             capacity(need),
             stay=stay,
             cacheable=cacheable(jobs, inputs.keys() - outputs.keys() - write.keys()),
+            checkpoints=tuple(saved),
         )
 
     return make

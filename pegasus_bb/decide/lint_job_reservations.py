@@ -32,7 +32,8 @@ def lint_job_reservations(
     by_system = placement.tier.is_staged
     for ident, reservation in reservations.items():
         job = workflow.jobs[ident]
-        _check_uses(workflow, job, placement)
+        if by_system:
+            _check_uses(workflow, job, placement)
         if placement.tier.is_of_one_node:
             check_one_node(workflow, catalogs, job, placement.tier)
         if by_system:
@@ -55,8 +56,8 @@ def _check_uses(workflow: Workflow, job: Job, placement: Placement) -> None:
     for place, use in enumerate(job.uses):
         if use.kind == "checkpoint" and placement.on_tier(use.lfn):
             raise workflow.document.error(
-                "a checkpoint on a reservation of the job's own is gone with the job, "
-                "just when it is wanted",
+                "a checkpoint on a reservation that Slurm empties is gone with the "
+                "job, just when it is wanted",
                 ["jobs", job.index, "uses", place, "type"],
                 use.kind,
                 _ON_THE_PFS,

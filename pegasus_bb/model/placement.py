@@ -56,9 +56,14 @@ class JobReservation:
     capacity: int = 0  # to reserve, a multiple of the tier's granularity
     share: tuple[str, ...] = ()  # hybrid: made there, then copied to the shared one
     stay: tuple[str, ...] = ()  # of a cluster: made there, and read by no other job
-    cacheable: tuple[
-        str, ...
-    ] = ()  # of ``stage_in``: links to files of a cache will do
+    # Of ``stage_in``: links to files of a cache will do.
+    cacheable: tuple[str, ...] = ()
+    checkpoints: tuple[str, ...] = ()  # brought if there are some, and saved
+
+    @property
+    def is_used(self) -> bool:
+        """Whether any file lives there."""
+        return bool(self.stage_in or self.stage_out or self.checkpoints)
 
 
 @dataclass(frozen=True, slots=True)

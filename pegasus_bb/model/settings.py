@@ -398,6 +398,33 @@ class Settings:
         "0",
     )
 
+    # Seconds.
+    evacuate_within: int = _setting(
+        30,
+        _between(1, 86400, parse_duration),
+        "TIME",
+        "From the signal that ends a job until it is killed: its checkpoints on a "
+        "reservation of its own are saved by then.",
+        "30s",
+    )
+    # Seconds; 0: not before the end.
+    evacuate_every: int = _setting(
+        60,
+        _between(0, 366 * 86400, parse_duration),
+        "TIME",
+        "How often such checkpoints leave while their job runs; 0: only at its end.",
+        "1m",
+    )
+    keep_failed: str = _choice_setting(
+        "off",
+        ("off", "on"),
+        "on: what a failed job has in a folder of its own is kept in bb/failed.",
+    )
+
+    @property
+    def keeps_failed(self) -> bool:
+        return self.keep_failed == "on"
+
     @property
     def falls_back(self) -> bool:
         """Whether a run without its reservation continues on the PFS. Only mode

@@ -285,6 +285,7 @@ _PRODUCTION = "production"  # Pegasus's default
 def omission_notes(given: PlanningInput, *, is_builtin: bool) -> list[str]:
     """Notes on parts of the user's workflow that the planner ignores."""
     notes = [*given.notes, *_checkpoints(given, is_builtin=is_builtin)]
+    notes += _nothing_kept(given)
     notes += unknown_settings(given)
     inputs = Inputs.of(given.workflow.document, given.catalogs)
     notes += gridstart_note(inputs, given.site.name)
@@ -309,6 +310,20 @@ def _checkpoints(given: PlanningInput, *, is_builtin: bool) -> Iterator[str]:
         yield (
             f"checkpoint files ({abbreviate(files)}) are kept for retries of their "
             "jobs; they are not staged out"
+        )
+
+
+def _nothing_kept(given: PlanningInput) -> Iterator[str]:
+    settings = given.settings
+    has_folders = settings.mode.has_job_reservations
+    if (
+        settings.keeps_failed
+        and not has_folders
+        and not given.data_configuration.is_private
+    ):
+        yield (
+            "--bb-keep-failed keeps nothing here: jobs work in the scratch of the run, "
+            "where all files stay after a failure"
         )
 
 

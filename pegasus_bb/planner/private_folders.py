@@ -45,6 +45,8 @@ def _merged(one: Needs, other: Needs) -> Needs:
 
 def _needs_by_job(given: PlanningInput, scratch: str) -> dict[str, Needs]:
     common: Needs = {"scratch": scratch, "below": given.settings.copy_below}
+    if given.settings.keeps_failed:
+        common["keep_failed"] = given.settings.evacuate_within
     disk = _disk(given)
     if disk is not None:
         common["disk"] = disk

@@ -28,7 +28,7 @@ def run_files(
 ) -> Iterator[File]:
     """The files of the whole run, by path below bb/. ``given`` is as the user has
     it, not rewritten."""
-    yield "plan.json", as_json(_plan(planned, run))
+    yield "plan.json", as_json({**_plan(planned, run), **_time_to_save(given, run)})
     yield PLANNED_BY, planned_by(given, run)
     if run.darshan:
         from pegasus_bb.runtime import darshan_preload
@@ -90,11 +90,14 @@ def _reservation_files(
     placement = run.placement
     if request is None or placement is None:
         return
+    from pegasus_bb.planner.evacuation import evacuation_of  # in modes of jobs alone
+
     shared = _shared_inputs(given, placement)
     for job, node in planned.jobs_nodes():
         if job in placement.job_reservations:
             reservation = placement.job_reservations[job]
-            own = {"job": job, **_fields(reservation)}
+            saved = evacuation_of(given, placement, reservation)
+            own = {"job": job, **_fields(reservation), **saved}
             of_others = [lfn for lfn in reservation.cacheable if lfn in shared]
             if of_others:
                 own["shared"] = {lfn: shared[lfn] for lfn in of_others}
@@ -159,6 +162,15 @@ def _plan(planned: ExecutableWorkflow, run: RunPlan) -> dict[str, Any]:
         "uuid": run.uuid,
         **({} if predicted is None else {"predicted": predicted.to_json()}),
     }
+
+
+def _time_to_save(given: PlanningInput, run: RunPlan) -> dict[str, int]:
+    """How long a job may take to save its files after a signal, for the engine; no
+    entry if no job does."""
+    reservations = run.placement.job_reservations.values() if run.placement else ()
+    if given.settings.keeps_failed or any(own.checkpoints for own in reservations):
+        return {"evacuate_within": given.settings.evacuate_within}
+    return {}
 
 
 def _placement(

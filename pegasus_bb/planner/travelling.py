@@ -82,6 +82,9 @@ def _needs(given: PlanningInput) -> Iterator[tuple[str, str]]:
     if settings.falls_back:
         why = "with --bb-fallback pfs the first job notes in the submit directory"
         yield "leave --bb-fallback out", f"{why} which storage the run is on"
+    if settings.keeps_failed:
+        why = "with --bb-keep-failed jobs save their folders in the submit directory"
+        yield "leave --bb-keep-failed out", why
     if settings.darshan != "off":
         why = "Darshan writes its logs to the submit directory"
         yield "leave --bb-darshan out", why

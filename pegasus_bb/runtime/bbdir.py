@@ -23,6 +23,7 @@ ARCHIVE = "runtime.zip"
 # In the environment of a job whose node does not see the submit directory: its path.
 SUBMIT_DIR = "PEGASUS_BB_SUBMIT_DIR"
 ELSEWHERE = "elsewhere"  # folder of notes on jobs on the PFS because the tier is full
+FAILED = "failed"  # folder of what failed jobs have left, where the user asks for it
 
 
 class NodeNeeds(NamedTuple):

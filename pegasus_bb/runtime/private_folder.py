@@ -52,6 +52,7 @@ class PrivateNeeds(NamedTuple):
     read: Sequence[str] = ()  # outputs that other jobs read
     below: int = 0  # bytes: inputs up to this size are copied
     disk: Any = None  # path on the node, "" for the job's own; None: the tier
+    keep_failed: int = 0  # seconds after a signal in which the folder is kept; 0: never
 
 
 class PrivateFolder(NamedTuple):
@@ -104,8 +105,16 @@ def run_in_private_folder(
         bound = {**binding.environ(environ), _INSIDE: node.name}
         links, hinted = task_files(bb, node, binding, scratch)
         argv = binding.argv(argv)
-        status = run_task(bb, binding, argv, bound, links=links, hinted=hinted)
-        return _finish(folder, linked, links, status)
+
+        def work() -> int:
+            status = run_task(bb, binding, argv, bound, links=links, hinted=hinted)
+            return _finish(folder, linked, links, status)
+
+        if not needs.keep_failed:
+            return work()
+        from pegasus_bb.runtime.failed_folder import run_and_keep
+
+        return run_and_keep(bb, node.name, path, needs.keep_failed, environ, work)
     finally:
         _discard(path)
 

@@ -14,7 +14,7 @@ from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import signal
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 else:  # what signal wraps into enums, which take 4 ms to import
     import _signal as signal
@@ -32,6 +32,15 @@ IGNORED = (signal.SIGPIPE, signal.SIGXFSZ)  # by Python; a program has the defau
 
 # Set in a process whose parent ends its whole group if it is killed: the fork server.
 group_is_guarded = False
+
+
+def _tell_no_one(number: int) -> None:
+    """Let a signal be that is forwarded."""
+
+
+# stop_signals.py sets both for a job whose files are saved if a signal ends it.
+also_forwarded: tuple[int, ...] = ()
+told: Callable[[int], None] = _tell_no_one
 
 
 class Counters(NamedTuple):
@@ -117,10 +126,11 @@ class RunningProgram:
         self.pid = 0
         spawns = self._may_spawn and self._shares_group and group_is_guarded
         # Loaded before the fork, and only once: the child must not read files.
-        self._die_with_us = None if spawns else _parent_death_signal()
+        self._die_with_us = None if spawns else parent_death_signal()
         start = self._spawn if spawns else self._start
         self._before = {
-            number: signal.signal(number, self._forward) for number in FORWARDED
+            number: signal.signal(number, self._forward)
+            for number in (*FORWARDED, *also_forwarded)
         }
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         try:
@@ -176,7 +186,7 @@ class RunningProgram:
         # Above 2 first, so that no dup2 overwrites a stream that is still needed.
         held = [fcntl.fcntl(stream, fcntl.F_DUPFD_CLOEXEC, 3) for stream in streams]
         actions = [(os.POSIX_SPAWN_DUP2, held[n], n) for n in range(len(held))]
-        defaults = (*FORWARDED, *IGNORED)
+        defaults = (*FORWARDED, *also_forwarded, *IGNORED)
         try:
             return os.posix_spawn(
                 program, list(argv), environ, file_actions=actions, setsigdef=defaults
@@ -223,7 +233,7 @@ class RunningProgram:
             self._die_with_us(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
             if os.getppid() != parent:
                 os._exit(137)
-        for caught in (*FORWARDED, *IGNORED):
+        for caught in (*FORWARDED, *also_forwarded, *IGNORED):
             signal.signal(caught, signal.SIG_DFL)
         # Above 2 first, so that no dup2 overwrites a stream that is still needed.
         held = [os.dup(stream) for stream in streams]
@@ -242,6 +252,7 @@ class RunningProgram:
         os.execve(program, list(argv), dict(environ))  # noqa: S606 - no shell, on purpose
 
     def _forward(self, number: int, frame: object) -> None:
+        told(number)
         if self.pid:
             self._send(number)
         else:
@@ -271,7 +282,7 @@ def run(program: str, argv: Sequence[str], environ: Mapping[str, str]) -> int:
     return RunningProgram(find_program(program, environ), argv, environ).wait().status
 
 
-def _parent_death_signal() -> Any:
+def parent_death_signal() -> Any:
     """prctl(), with which the kernel kills the program if the recorder is killed."""
     try:  # the half of ctypes that is written in C: all of it takes 5 ms to import
         import _ctypes

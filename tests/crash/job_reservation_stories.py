@@ -142,6 +142,40 @@ class JobWithACache(JobOnADisk):
         assert {file.read_text() for file in self.cache.rglob("*.txt")} <= {"input\n"}
 
 
+class EvacuatingJob(Job):
+    """Its task fails and leaves a checkpoint, which takes the place of an older one;
+    its folder is kept."""
+
+    backend = "node-local"
+    ends = 3
+    task = "cat in.txt > state.new; mv state.new state; echo log > log; exit 3"
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        plan = {"within": 30, "every": 0, "keep": True}
+        self.site.reserve(checkpoints=["state"], evacuation=plan)
+        (self.site.scratch / "state").write_text("older\n")
+
+    def check_left(self) -> None:
+        """The checkpoint is one or the other, and what has its name is whole."""
+        assert (self.site.scratch / "state").read_text() in ("older\n", "input\n")
+        for folder in self.kept():
+            texts = [path.read_text() for path in folder.rglob("*") if path.is_file()]
+            whole = {"older\n", "input\n", "log\n", "on the PFS\n"}
+            assert not set(texts) - whole - {""}  # a file that the task left empty
+
+    def kept(self) -> list[Path]:
+        return list((self.site.bb / "failed").glob("[!.]*.[0-9]*[!n]"))
+
+    def check_done(self) -> None:
+        self.check_left()
+        assert (self.site.scratch / "state").read_text() == "input\n"
+        assert any((folder / "log").exists() for folder in self.kept())
+        no_parts_below(self.site.bb / "failed")
+        assert list(self.site.scratch.rglob("*.saving")) == []
+        assert list(self.site.fast.iterdir()) == []
+
+
 class SharingJob(Job):
     """Mode hybrid: a result that others read goes to the reservation of all jobs."""
 

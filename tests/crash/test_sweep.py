@@ -40,6 +40,7 @@ STORIES: list[type[Story]] = [
     reservation.PrivateJob,
     reservation.JobOnADisk,
     reservation.JobWithACache,
+    reservation.EvacuatingJob,
     reservation.SharingJob,
     reservation.AwaitStageOut,
     stage.Copy,

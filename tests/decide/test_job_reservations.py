@@ -117,13 +117,25 @@ def test_a_checkpoint_goes_to_the_pfs(per_job: User) -> None:
     assert "the next try" in placed.reason
 
 
+def test_a_checkpoint_may_live_where_our_launcher_fills_and_empties(
+    per_job: User,
+) -> None:
+    """It has room there, and is no result."""
+    pinned_checkpoint(per_job)
+    per_job.tier = {"backend": "directory", "path": "/fast"}
+    own = next(iter(reservations(per_job).values()))
+    assert own.checkpoints == ("state",)
+    assert "state" not in (*own.stage_out, *own.write, *own.read, *own.stage_in)
+    assert own.need == 100 + 10 + 20 + 1
+
+
 @pytest.mark.parametrize(
     ("spoil", "key", "words"),
     [
         (private_folder, "x-storage-tiers.cluster.0.access", "all nodes see"),
         (odd_name, "jobs.0.uses.0.lfn", "#DW stage_in line cannot carry"),
         (inner, "jobs.2.type", "reservations of their own"),
-        (pinned_checkpoint, "jobs.0.uses.3.type", "gone with the job"),
+        (pinned_checkpoint, "jobs.0.uses.3.type", "is gone with the job"),
         (folder, "jobs.0.uses.0.lfn", "in.d is a folder"),
     ],
 )

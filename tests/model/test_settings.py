@@ -65,6 +65,9 @@ def test_every_setting() -> None:
         "guard": ("digest", "digest"),
         "drain": ("32MiB/s", DrainRule(PACED, 32 << 20)),
         "drain_slack": ("5", 5),
+        "evacuate_within": ("2m", 120),
+        "evacuate_every": ("0", 0),
+        "keep_failed": ("on", "on"),
     }
     found = read(**{key.replace("_", "."): text for key, (text, _) in said.items()})
     assert vars(found) == {key: value for key, (_, value) in said.items()}

@@ -64,7 +64,7 @@ def for_pegasus(inputs: Inputs, run: RunPlan, folder: Path) -> Inputs:
     if MAPPER in inputs.properties:
         inputs = _with_mapped(inputs)
     if run.request is None:
-        return inputs
+        return with_own_checkpoints(inputs, run)
     inputs = replace(
         inputs,
         sites=with_values(inputs.sites, _local_scratch(inputs, folder)),
@@ -198,6 +198,23 @@ def _each(data: Data, key: str, change: Callable[[Any], Any]) -> Data:
     changed = [change(entry) for entry in known]
     same = all(new is old for new, old in zip(changed, known, strict=True))
     return data if same else {**data, key: changed}
+
+
+def with_own_checkpoints(inputs: Inputs, run: RunPlan) -> Inputs:
+    """Mode transient: do not stage out checkpoints that leave a job's reservation only
+    for its next try."""
+    placement = run.placement
+    reservations = placement.job_reservations.values() if placement else ()
+    own = {lfn for each in reservations for lfn in each.checkpoints}
+    if not own:
+        return inputs
+
+    def change(use: Any) -> Any:
+        return _use(use) if use["lfn"] in own else use
+
+    workflow = inputs.workflow.data
+    changed = _each(workflow, "jobs", lambda job: _each(job, "uses", change))
+    return replace(inputs, workflow=inputs.workflow.with_data(changed))
 
 
 def _with_uses(workflow: Data) -> Data:

@@ -13,6 +13,7 @@ from pegasus_bb.run.engine.causes import last_lines
 from pegasus_bb.run.engine.evidence import evidence, inner_dag, job_files
 from pegasus_bb.run.engine.failed_run import FailedRun, unreleased_note
 from pegasus_bb.run.engine.jobstate_log import ending, read_history
+from pegasus_bb.run.engine.kept_folders import kept_folders
 from pegasus_bb.run.engine.node_table import NodeEntry, NodeState, NodeTable
 from pegasus_bb.run.engine.nodestates import table_now
 from pegasus_bb.run.engine.nothing_lost import loses_nothing
@@ -110,10 +111,13 @@ def not_done(table: NodeTable, place: SubmitDir, rescue: Path | None, how: str) 
 def failure_messages(items: Iterable[NodeEntry], place: SubmitDir) -> list[str]:
     """Lines about nodes that failed: the reason, and the last lines of their files."""
     items = list(items)
+    kept = kept_folders(place)
     lines: list[str] = []
     for item in items[:_NODES]:
-        lines.append(f"  {item.node.name}: {item.reason}")
+        name = item.node.name
+        lines.append(f"  {name}: {item.reason}")
         lines += (f"  {line}" for line in evidence_lines(item, place))
+        lines += (f"    its folder: {each.words}" for each in kept if each.node == name)
     if len(items) > _NODES:
         lines.append(f"  and {len(items) - _NODES} more")
     return lines

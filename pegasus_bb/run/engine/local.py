@@ -43,7 +43,8 @@ def note_load(place: SubmitDir) -> None:
         write_json(str(place.bb / LOAD), {"load": load, "cores": cores})
 
 
-GRACE = 10.0  # seconds between SIGTERM and SIGKILL when a run is stopped
+# Seconds between SIGTERM and SIGKILL when a run is stopped; more if jobs save files.
+GRACE = 10.0
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def run(
         note_load(place)
         slots = slots or len(os.sched_getaffinity(0))
         engine = _Run(place, dag, slots, progress or Watcher())
-        return engine.run(prepared, grace)
+        return engine.run(prepared, max(grace, place.time_to_save))
 
 
 class _Run:

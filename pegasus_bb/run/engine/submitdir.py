@@ -29,6 +29,7 @@ class SubmitDir:
 
     path: Path
     dag: Path
+    time_to_save: int = 0  # seconds that jobs may take for that after a signal
 
     @property
     def journal(self) -> Path:
@@ -94,7 +95,8 @@ def find_submit_dir(path: Path) -> SubmitDir:
         raise UsageError(f"{path}: {what}{hint}")
     planned = folder / "bb" / "plan.json"
     if planned.exists():
-        return SubmitDir(folder, folder / _planned_dag(planned))
+        dag, seconds = _planned(planned)
+        return SubmitDir(folder, folder / dag, seconds)
     dags = sorted(folder.glob("*.dag"))
     if len(dags) != 1:
         names = ", ".join(dag.name for dag in dags) or "none"
@@ -138,9 +140,10 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
         return []
 
 
-def _planned_dag(plan: Path) -> str:
+def _planned(plan: Path) -> tuple[str, int]:
+    """The DAG file, and the seconds that jobs may take to save their files."""
     try:
-        name = json.loads(plan.read_text(encoding="utf-8"))["dag"]
+        data = json.loads(plan.read_text(encoding="utf-8"))
+        return str(data["dag"]), int(data.get("evacuate_within", 0))
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise UsageError(f"{plan}: does not name a DAG file ({error})") from error
-    return str(name)

@@ -100,22 +100,30 @@ def _run(
         mark(reservation, bound)
         links = list(_links(reservation, request, space.run, scratch))
         facts: dict[str, int] = {}
-        with _inside(binding), _temporary_files(request, space, bound, facts):
-            status = run_task(
-                bb, binding, argv, bound, links=links, folders=space.shared.folders
+
+        def work() -> int:
+            with _inside(binding), _temporary_files(request, space, bound, facts):
+                status = run_task(
+                    bb, binding, argv, bound, links=links, folders=space.shared.folders
+                )
+            facts.update(space.shared.facts)
+            made = (checked_path(space.run, lfn) for lfn in reservation.made)
+            status = space.shared.check(status, made)
+            return finish(
+                bb,
+                reservation,
+                space,
+                facts,
+                status=status,
+                environ=environ,
+                scratch=scratch,
             )
-        facts.update(space.shared.facts)
-        made = (checked_path(space.run, lfn) for lfn in reservation.made)
-        status = space.shared.check(status, made)
-        return finish(
-            bb,
-            reservation,
-            space,
-            facts,
-            status=status,
-            environ=environ,
-            scratch=scratch,
-        )
+
+        if not reservation.evacuation:
+            return work()
+        from pegasus_bb.runtime.job_reservation.evacuation import run_and_save
+
+        return run_and_save(bb, reservation, space, request.prefix, work)
 
 
 @contextlib.contextmanager

@@ -13,7 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _INSIDE = "PEGASUS_BB_JOB_RESERVATION"  # in a job's environment: node and try
-_LISTS = ("stage_in", "stage_out", "read", "write", "share", "stay")
+_LISTS = (
+    "stage_in",
+    "stage_out",
+    "read",
+    "write",
+    "share",
+    "stay",
+    "checkpoints",
+)
 LANDING = ".pegasus_bb_landing"  # in the run's scratch on the PFS
 
 
@@ -31,6 +39,8 @@ class PlannedReservation(NamedTuple):
     stay: tuple[str, ...] = ()  # made and read by tasks of this cluster alone
     # Those of ``stage_in`` that other jobs read: LFN -> its declared digest, or "".
     shared: Mapping[str, str] = {}
+    checkpoints: tuple[str, ...] = ()
+    evacuation: Mapping[str, int] = {}  # what evacuation.py is to do
 
     @property
     def made(self) -> tuple[str, ...]:
@@ -39,7 +49,8 @@ class PlannedReservation(NamedTuple):
 
     @property
     def lfns(self) -> tuple[str, ...]:
-        return (*self.stage_in, *self.read, *self.made, *self.write)
+        others = (*self.stage_in, *self.read, *self.write, *self.checkpoints)
+        return (*others, *self.made)
 
 
 def job_reservation(
@@ -53,11 +64,16 @@ def job_reservation(
             "others; the submit file must set it to $(cluster).$(process)"
         )
     try:
-        planned = {"share": (), "stay": (), **node.reservation}
+        planned = {"share": (), "stay": (), "checkpoints": (), **node.reservation}
         files = {key: tuple(map(str, planned[key])) for key in _LISTS}
-        shared = dict(planned.get("shared", {}))
-        size = int(planned["capacity"])
-        return PlannedReservation(node.name, job, size, **files, shared=shared)
+        return PlannedReservation(
+            node.name,
+            job,
+            int(planned["capacity"]),
+            **files,
+            shared=dict(planned.get("shared", {})),
+            evacuation=dict(planned.get("evacuation", {})),
+        )
     except (KeyError, TypeError, ValueError) as error:
         file = bb.file(f"{NODES}/{node.name}.json")
         raise UsageError(f"{file}: cannot be used ({error!r}); plan again") from error

@@ -74,6 +74,10 @@ def fill(
         here = checked_path(space.run, lfn)
         if not shared.link(lfn, source, here):
             copy_path(source, here, digest=False)
+    if reservation.checkpoints:
+        from pegasus_bb.runtime.job_reservation.checkpoints import bring
+
+        bring(reservation, request.prefix, space.run)
     return space
 
 

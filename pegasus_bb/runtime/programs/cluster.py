@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.core.light_typing import NamedTuple
+from pegasus_bb.runtime import proc
 from pegasus_bb.runtime.own_programs import OwnProgram, load, own_program
 from pegasus_bb.runtime.proc import Ended, ProgramNotStarted, find_program
 
@@ -94,10 +95,12 @@ def run_tasks(
 @contextlib.contextmanager
 def _noting(stopped: list[int]) -> Iterator[None]:
     """Note a signal between two tasks in ``stopped``; a running one gets it itself."""
-    before = {
-        number: signal.signal(number, lambda caught, _: stopped.append(caught))
-        for number in _ENDING
-    }
+
+    def note(number: int, frame: object) -> None:
+        stopped.append(number)
+        proc.told(number)
+
+    before = {number: signal.signal(number, note) for number in _ENDING}
     try:
         yield
     finally:

@@ -1,0 +1,104 @@
+"""Checkpoints on a job's own reservation: the next try finds them on the PFS.
+
+A copy is made beside the landing folder of the try, compared, and renamed to its name
+in the run's scratch. So an older checkpoint is there until a newer one is whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+
+from pegasus_bb.core.files import sync_directory
+from pegasus_bb.core.light_typing import NamedTuple
+from pegasus_bb.core.removal import remove
+from pegasus_bb.runtime.job_reservation.planned import PlannedReservation, landing_of
+from pegasus_bb.runtime.scratch_links import checked_path
+from pegasus_bb.runtime.staging.failures import CopyFailed
+from pegasus_bb.runtime.staging.folder_lfns import copy_path, digest_path
+
+_OLDER = ".pegasus_bb_older"  # a folder cannot be replaced by one rename
+
+State = tuple[int, int]  # bytes, and the newest change in ns
+
+
+class Checkpoint(NamedTuple):
+    lfn: str
+    here: str  # on the reservation
+    home: str  # on the PFS
+
+
+def checkpoints_of(
+    reservation: PlannedReservation, scratch: str, run: str
+) -> list[Checkpoint]:
+    return [
+        Checkpoint(lfn, checked_path(run, lfn), checked_path(scratch, lfn))
+        for lfn in reservation.checkpoints
+    ]
+
+
+def folder_of_copies(reservation: PlannedReservation, scratch: str) -> str:
+    """Where copies are made; the next try removes what a killed one has left."""
+    return landing_of(scratch, reservation.node, reservation.job) + ".saving"
+
+
+def bring(reservation: PlannedReservation, scratch: str, run: str) -> None:
+    """Bring the checkpoints that there are. Raises CopyFailed."""
+    for _, here, home in checkpoints_of(reservation, scratch, run):
+        source = next(filter(os.path.exists, (home, home + _OLDER)), "")
+        if source:
+            copy_path(source, here, digest=False)
+            _keep_time(here, state_of(source))
+
+
+def save(checkpoint: Checkpoint, copies: str) -> int:
+    """Save a checkpoint that was written: the bytes; -1 if the PFS has it already.
+
+    Raises CopyFailed or OSError; an older one on the PFS is then as it was.
+    """
+    _, here, home = checkpoint
+    state = state_of(here)
+    if os.path.isfile(home) and not os.path.islink(home) and state_of(home) == state:
+        return -1
+    os.makedirs(copies, exist_ok=True)
+    copy = os.path.join(copies, str(os.getpid()))
+    copied = copy_path(here, copy, replace=True, vanishing=(os.path.dirname(here),))
+    if digest_path(copy, copied.digest) != copied.digest:
+        raise CopyFailed(f"{home}: the copy has other bytes than {here}")
+    _keep_time(copy, state)
+    _give_name(copy, home)
+    return copied.size
+
+
+def _give_name(copy: str, home: str) -> None:
+    folder = os.path.dirname(home)
+    os.makedirs(folder, exist_ok=True)
+    older = home + _OLDER
+    if os.path.isdir(home) and not os.path.islink(home):
+        remove(older)
+        os.rename(home, older)
+    os.replace(copy, home)
+    sync_directory(folder)
+    remove(older)
+
+
+def state_of(path: str) -> State:
+    """Bytes and newest change of a file, or of all files in a folder. Raises
+    OSError."""
+    found = os.stat(path)
+    if not os.path.isdir(path):
+        return found.st_size, found.st_mtime_ns
+    size, newest = 0, found.st_mtime_ns
+    for folder, _, names in os.walk(path):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):  # the task removes it
+                found = os.lstat(os.path.join(folder, name))
+                size += found.st_size
+                newest = max(newest, found.st_mtime_ns)
+    return size, newest
+
+
+def _keep_time(copy: str, state: State) -> None:
+    """Let a file that was not written since look the same in both places."""
+    if not os.path.isdir(copy):
+        os.utime(copy, ns=(state[1], state[1]))

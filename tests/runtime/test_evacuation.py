@@ -1,0 +1,240 @@
+"""A job that fails or is killed saves its checkpoints, and its next try finds them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.runtime.job_reservation import evacuation
+from pegasus_bb.runtime.job_reservation.checkpoints import Checkpoint
+from pegasus_bb.runtime.stop_signals import JobEnds, StopSignals
+from tests.support.job_reservation_site import JOB, NODE, JobSite
+from tests.support.waiting import until
+
+# Continues where the last try was, as a program with checkpoints does.
+COUNT = (
+    "n=$(cat state 2>/dev/null || echo 0); n=$((n + 1)); "
+    "echo $n > state.new; mv state.new state"
+)
+MAKE = "cat in.txt > out.txt; mkdir -p sub; echo more > sub/more.txt"
+BACKENDS = ("node-local", "directory", "datawarp/private")
+
+
+def site_on(root: Path, backend: str, **evacuation: Any) -> JobSite:
+    site = JobSite(root, backend)
+    plan = {"within": 30, "every": 0, **evacuation}
+    site.reserve(checkpoints=["state", "sub/big"], evacuation=plan)
+    return site
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> JobSite:
+    return site_on(tmp_path, "node-local")
+
+
+def running(site: JobSite, script: str) -> subprocess.Popen[str]:
+    site.install()
+    known = {"PEGASUS_DAG_JOB_ID": NODE, "CONDOR_JOBID": JOB, **site.space}
+    known["PEGASUS_BB_LEDGER"] = str(site.root / "ledger.jsonl")
+    return subprocess.Popen(
+        [str(site.bb / "bin" / "launch"), "sh", "-c", script],
+        env={"PATH": os.environ["PATH"], **known},
+        cwd=site.scratch,
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+    )
+
+
+def ended_by(number: int, site: JobSite, script: str) -> tuple[int, str]:
+    """The status and the words of a job that gets a signal when its task is ready."""
+    with running(site, script) as job:
+        until(lambda: list(site.fast.rglob("ready")))
+        os.kill(job.pid, number)
+        _, said = job.communicate(timeout=60)
+    return job.returncode, said
+
+
+def saved(site: JobSite, lfn: str = "state") -> str:
+    return (site.scratch / lfn).read_text()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_next_try_goes_on_from_the_checkpoint_of_a_failed_one(
+    tmp_path: Path, backend: str
+) -> None:
+    site = site_on(tmp_path, backend)
+    for tries in ("1\n", "2\n"):
+        done = site.launch(f"{COUNT}; exit 3")
+        assert done.returncode == 3
+        home = site.scratch / "state"
+        assert f"checkpoint state: 2 B, is saved: {home}" in done.stderr.decode()
+        assert saved(site) == tries
+    done = site.launch(f"{COUNT}; cat state; {MAKE}", CONDOR_JOBID="8.0")
+    assert (done.returncode, done.stdout) == (0, b"3\n"), done.stderr
+    assert b"checkpoint" not in done.stderr
+    assert not list(site.scratch.rglob("*.saving"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGXCPU])
+def test_a_signal_ends_the_task_and_its_checkpoint_is_saved(
+    node: JobSite, number: int
+) -> None:
+    status, said = ended_by(number, node, f"{COUNT}; touch ready; sleep 60")
+    assert status == 128 + number
+    assert "checkpoint state: 2 B, is saved" in said
+    assert saved(node) == "1\n"
+    assert list(node.fast.iterdir()) == []
+
+
+def test_a_task_may_write_its_checkpoint_when_the_signal_comes(node: JobSite) -> None:
+    last = "trap 'echo last > state; exit 9' TERM"
+    waits = "while :; do sleep 0.05; done"
+    status, _ = ended_by(signal.SIGTERM, node, f"{last}; touch ready; {waits}")
+    assert (status, saved(node)) == (9, "last\n")
+
+
+def test_what_was_not_written_is_no_error(node: JobSite) -> None:
+    done = node.launch("exit 3")
+    assert done.returncode == 3
+    assert b"checkpoint" not in done.stderr
+
+
+def test_an_older_one_stays_if_no_time_is_left(tmp_path: Path) -> None:
+    node = site_on(tmp_path, "node-local", within=1)
+    (node.scratch / "state").write_text("7\n")
+    late = "trap 'sleep 1.5; exit 9' TERM; touch ready; while :; do sleep 0.05; done"
+    status, said = ended_by(signal.SIGTERM, node, f"{COUNT}; {late}")
+    assert status == 9
+    why = "no time was left after the signal; an older one is there"
+    assert f"checkpoint state is NOT SAVED: {why}" in said
+    assert saved(node) == "7\n"
+    assert not list(node.scratch.rglob("*.saving"))
+
+
+def test_one_that_is_a_folder_comes_and_goes_as_a_whole(node: JobSite) -> None:
+    grow = "mkdir -p state; echo x > state/$(ls state | wc -l); ls state"
+    for number in range(3):
+        done = node.launch(f"{grow}; exit 3")
+        assert done.stdout.split() == [str(n).encode() for n in range(number + 1)]
+    names = sorted(path.name for path in (node.scratch / "state").iterdir())
+    assert names == ["0", "1", "2"]
+    assert not list(node.scratch.glob("*older"))
+
+
+def test_holes_stay_holes_and_links_are_followed(node: JobSite) -> None:
+    sparse = "truncate -s 64M sub/big; echo end >> sub/big; ln -s state.5 state"
+    done = node.launch(f"{sparse}; echo 5 > state.5; exit 3")
+    found = (node.scratch / "sub/big").stat()
+    assert found.st_size == (64 << 20) + 4, done.stderr
+    assert found.st_blocks * 512 < 1 << 20
+    assert saved(node) == "5\n"
+    assert not (node.scratch / "state").is_symlink()
+
+
+def test_what_the_task_did_not_touch_is_not_copied_again(node: JobSite) -> None:
+    node.launch(f"{COUNT}; exit 3")
+    before = (node.scratch / "state").stat()
+    done = node.launch("exit 3")
+    assert b"checkpoint state: is there already" in done.stderr
+    assert (node.scratch / "state").stat().st_ino == before.st_ino
+
+
+def test_it_leaves_while_the_job_runs(tmp_path: Path) -> None:
+    """A launch that is killed saves nothing more, and loses nothing of that."""
+    node = site_on(tmp_path, "node-local", every=1)
+    go_on = tmp_path / "go on"
+    waits = f"while [ ! -e '{go_on}' ]; do sleep 0.05; done; echo 2 > state; touch made"
+    with running(node, f"{COUNT}; {waits}; sleep 60") as job:
+        home = node.scratch / "state"
+        until(home.exists)
+        assert saved(node) == "1\n"
+        go_on.touch()
+        until(lambda: list(node.fast.rglob("made")))
+        os.killpg(job.pid, signal.SIGKILL)
+        _, said = job.communicate(timeout=60)
+    assert f"checkpoint state: 2 B, is saved while the job runs: {home}" in said
+    assert saved(node) in ("1\n", "2\n")
+    done = node.launch(f"{COUNT}; cat state; {MAKE}", CONDOR_JOBID="8.0")
+    assert done.stdout in (b"2\n", b"3\n")
+    assert done.returncode == 0, done.stderr
+    assert not list(node.scratch.rglob("*.saving"))
+
+
+def test_it_is_brought_to_a_job_that_works_on_the_pfs(node: JobSite) -> None:
+    """Where the disk of its node is full."""
+    node.reserve(capacity=1 << 60)
+    for number in range(2):
+        done = node.launch(f"{COUNT}; exit 3")
+        assert b"this job works on the PFS" in done.stderr
+        assert saved(node) == f"{number + 1}\n"
+
+
+class TestInItself:
+    """What a test cannot wait for: a full PFS, and time that is up in a copy."""
+
+    def saved(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fail: Callable[[], int]
+    ) -> list[str]:
+        """What is said of two checkpoints, of which saving the larger one fails."""
+        told: list[str] = []
+        monkeypatch.setattr(evacuation, "tell", told.append)
+
+        def save(checkpoint: Checkpoint, copies: str) -> int:
+            return fail() if checkpoint.lfn == "large" else 5
+
+        monkeypatch.setattr(evacuation, "save", save)
+        both = []
+        for name, size in (("large", 9), ("small", 5)):
+            (tmp_path / name).write_text("x" * size)
+            (tmp_path / f"{name}.home").write_text("older")
+            both.append(
+                Checkpoint(name, str(tmp_path / name), str(tmp_path / f"{name}.home"))
+            )
+        with StopSignals(2) as signals:
+            os.kill(os.getpid(), signal.SIGUSR1)  # ends nothing
+            signals.saves = True
+            os.kill(os.getpid(), signal.SIGTERM)
+            evacuation.save_checkpoints(signals, both, str(tmp_path / "copies"))
+        assert told[0] == f"checkpoint small: 5 B, is saved: {tmp_path}/small.home"
+        return told[1:]
+
+    def test_a_full_pfs_is_a_sentence(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def fail() -> int:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/pfs/large")
+
+        assert self.saved(tmp_path, monkeypatch, fail) == [
+            "checkpoint large is NOT SAVED: /pfs/large: No space left on device; "
+            "an older one is there",
+        ]
+
+    def test_the_smallest_comes_first_where_time_is_short(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def sleep() -> int:
+            time.sleep(60)
+            return 9
+
+        begun = time.monotonic()
+        assert self.saved(tmp_path, monkeypatch, sleep) == [
+            "checkpoint large is NOT SAVED: no time was left after the signal; "
+            "an older one is there",
+        ]
+        assert time.monotonic() - begun < 30
+
+
+def test_a_signal_between_two_tasks_ends_the_job_once() -> None:
+    with StopSignals(30), pytest.raises(JobEnds, match="SIGTERM"):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(1)

@@ -90,13 +90,11 @@ def _reservation_files(
     placement = run.placement
     if request is None or placement is None:
         return
-    from pegasus_bb.planner.evacuation import evacuation_of  # in modes of jobs alone
-
     shared = _shared_inputs(given, placement)
     for job, node in planned.jobs_nodes():
         if job in placement.job_reservations:
             reservation = placement.job_reservations[job]
-            saved = evacuation_of(given, placement, reservation)
+            saved = _evacuation_of(given, placement, reservation)
             own = {"job": job, **_fields(reservation), **saved}
             of_others = [lfn for lfn in reservation.cacheable if lfn in shared]
             if of_others:
@@ -104,6 +102,23 @@ def _reservation_files(
             yield _node_file(node, {"reservation": own})
     if request.kind.is_slurm:
         yield from _directives(planned, given, run)
+
+
+def _evacuation_of(
+    given: PlanningInput, placement: Placement, own: JobReservation
+) -> dict[str, Any]:
+    """The keys of a job reservation that say what is saved; none if nothing is, or if
+    Slurm makes and empties it."""
+    settings = given.settings
+    if placement.job_tier.is_staged or not (own.checkpoints or settings.keeps_failed):
+        return {}
+    said: dict[str, Any] = {"within": settings.evacuate_within}
+    if own.checkpoints:
+        said["every"] = settings.evacuate_every
+    if settings.keeps_failed:
+        said["keep"] = True
+    files = {"checkpoints": own.checkpoints} if own.checkpoints else {}
+    return {**files, "evacuation": said}
 
 
 def _shared_inputs(given: PlanningInput, placement: Placement) -> dict[str, str]:

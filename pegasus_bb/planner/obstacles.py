@@ -26,6 +26,7 @@ from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus_home import resolve_home
 from pegasus_bb.planner.reading import (
     UserInput,
+    check_staging_site,
     execution_site,
     leave_out_absent,
     named_site,
@@ -35,7 +36,6 @@ from pegasus_bb.planner.reading import (
 )
 from pegasus_bb.planner.run_plan import output_sites, plan_run
 from pegasus_bb.planner.settings_left_out import check_settings
-from pegasus_bb.planner.staging_site import notes_on
 
 T = TypeVar("T")
 _MOST = 20  # that a person reads; more of one kind say nothing new
@@ -82,9 +82,6 @@ def find_obstacles(options: PlanOptions) -> list[UsageError]:
     is_builtin = settings is not None and _is_builtin(settings)
     if is_builtin:
         found.meet(options.check_builtin)
-    if settings is not None and options.staging_site and len(options.sites) == 1:
-        words = options.staging_site, options.sites[0], settings.mode
-        found.meet(lambda: notes_on(*words))
     user = found.meet(lambda: read_user_input(options))
     if user is not None:
         _of_user(found, options, user, is_builtin=is_builtin)
@@ -117,6 +114,8 @@ def _of_user(
 ) -> None:
     catalogs = user.catalogs
     site = found.meet(lambda: execution_site(options, catalogs))
+    if site is not None:
+        found.meet(lambda: check_staging_site(options, catalogs, site))
     for name in options.output_sites:
         found.meet(lambda: named_site(catalogs, "--output-sites", name))  # noqa: B023
     found.meet(lambda: output_sites(options, catalogs))

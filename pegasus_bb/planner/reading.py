@@ -162,6 +162,7 @@ def _has_tasks(
 def _notes(options: PlanOptions, user: UserInput, site: Site) -> Iterator[str]:
     """Notes on what planning takes otherwise than the user said. Raises UsageError."""
     properties = user.catalogs.properties
+    check_staging_site(options, user.catalogs, site)
     if options.staging_site:
         from pegasus_bb.planner.staging_site import notes_on  # few name one
 
@@ -286,6 +287,15 @@ def named_site(catalogs: Catalogs, option: str, name: str) -> Site:
         )
         raise UsageError(f"{option} {name}: {why}; {suggestion(name, known)}")
     return known[name]
+
+
+def check_staging_site(options: PlanOptions, catalogs: Catalogs, site: Site) -> None:
+    """Raises UsageError if no catalog has the staging site of ``site``."""
+    if options.staging_site:
+        from pegasus_bb.planner.staging_site import staging_site  # few name one
+
+        name = staging_site(options.staging_site, site.name)
+        named_site(catalogs, "--staging-site", name)
 
 
 def check_fallback_applies(options: PlanOptions, settings: Settings) -> None:

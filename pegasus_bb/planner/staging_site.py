@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pegasus_bb.core.errors import UsageError
-from pegasus_bb.model.default_sites import LOCAL
 from pegasus_bb.model.modes import RunMode
 
 
@@ -16,21 +14,15 @@ def notes_on(words: Sequence[str], site: str, mode: RunMode) -> tuple[str, ...]:
     """Return a line that says what takes the place of the staging site of ``site``.
 
     ``words`` are SITE, or EXECUTION_SITE=STAGING_SITE, as pegasus-plan takes them.
-    Raises UsageError for a third site.
     """
-    staging = _staging_site(words, site)
+    staging = staging_site(words, site)
+    if staging == site and not mode.is_shared:
+        return ()
     place = "the reservation" if mode.is_shared else f"the scratch of site {site}"
-    if staging in (site, LOCAL):
-        own = staging == site and not mode.is_shared
-        return () if own else (f"--staging-site {staging}: {place} takes its place",)
-    raise UsageError(
-        f"--staging-site {staging}: files on a third site would not be on {place}, "
-        f"where the jobs of {site} find each other's; leave the option out, or say "
-        f"--staging-site {site}"
-    )
+    return (f"--staging-site {staging}: {place} takes its place",)
 
 
-def _staging_site(words: Sequence[str], site: str) -> str:
+def staging_site(words: Sequence[str], site: str) -> str:
     """The staging site of ``site``: its own, else that of all sites."""
     pairs = [word.partition("=") for word in words]
     of_all = [first for first, sign, _ in pairs if not sign]

@@ -205,7 +205,7 @@ def test_without_a_pegasus_the_planner_does_not_change_in_silence(
     ("words", "why"),
     [
         (["--job-prefix", "x"], "renames every node"),
-        (["--staging-site", "cori=other"], "a third site would not be on the reserv"),
+        (["--staging-site", "cori=other"], "declares no such site"),
         (["--basename", "a b"], "splits its arguments"),
         (["-Dpegasus.data.configuration=share"], "did you mean sharedfs"),
         (["-Dpegasus.gridstart.path=/bin/true"], "only Kickstart's record says how"),

@@ -78,10 +78,11 @@ def test_its_own_settings_get_what_the_outer_ones_get(
     assert cori["directories"][0]["path"] == user.read("request.json")["prefix"]
 
 
+@pytest.mark.parametrize("staging", ["local", "web"])
 def test_single_properties_and_the_staging_site_are_added_to_the_outer_ones(
-    user: User,
+    user: User, staging: str
 ) -> None:
-    words = ("-Dpegasus.mode=development", "--staging-site", "cori=local")
+    words = ("-Dpegasus.mode=development", "--staging-site", f"cori={staging}")
     arguments, properties, programs = planned(user, *words)
     assert "mode" not in arguments
     assert "staging" not in arguments
@@ -93,7 +94,6 @@ def test_single_properties_and_the_staging_site_are_added_to_the_outer_ones(
     ("words", "why"),
     [
         (["--conf", "made-later"], "not there key: jobs.2.arguments found: made-later"),
-        (["--staging-site", "cori=web"], "a third site would not be on the reserv"),
         (["-Dpegasus.gridstart.path=/true"], "only Kickstart's record says how"),
         (["-Dpegasus.gridstart.launcher=/true"], "so there can be no other"),
     ],

@@ -88,13 +88,29 @@ def test_without_a_shared_reservation_the_scratch_of_the_site_does(
     assert "--staging-site" not in own
 
 
-def test_a_third_staging_site_is_refused_with_its_reason(user: UserFolder) -> None:
-    for command in ("plan", "check", "explain"):
-        done = user.bb(command, *SITES, "--staging-site", "cori=osn", *BUILT_IN)
-        assert done.returncode == 2
-        text = " ".join((done.stdout + done.stderr).split())
-        assert "--staging-site osn: files on a third site would not be on" in text
-        assert "or say --staging-site cori" in text
+def test_a_third_staging_site_is_known_and_not_used(user: UserFolder) -> None:
+    with user.edited("sites.yml") as sites:
+        far = {"type": "sharedScratch", "path": "/far"}
+        far["fileServers"] = [{"operation": "all", "url": "s3://me@far/bucket"}]
+        sites["sites"].append({"name": "osn", "directories": [far]})
+    words = (*BUILT_IN, "--staging-site", "cori=osn")
+    done = user.try_plan("persistent", *words)
+    assert done.returncode == 0, done.stderr
+    assert "--staging-site osn: the reservation takes its place" in done.stderr
+    assert user.run() == "hello\n"
+    told = user.try_plan("transient", "--force", *words).stderr
+    assert "--staging-site osn: the scratch of site cori takes its place" in told
+
+
+@pytest.mark.parametrize("command", ["plan", "check", "explain"])
+def test_a_staging_site_that_no_catalog_has_is_refused(
+    user: UserFolder, command: str
+) -> None:
+    done = user.bb(command, *SITES, "--staging-site", "cori=osn", *BUILT_IN)
+    assert done.returncode == 2
+    text = " ".join((done.stdout + done.stderr).split())
+    assert "--staging-site osn: " in text
+    assert "declares no such site" in text
 
 
 def test_a_copy_that_is_missing_on_any_output_site_keeps_the_reservation(

@@ -24,7 +24,6 @@ from pegasus_bb.planner.rewrite.lifecycle import add_lifecycle_jobs
 from pegasus_bb.planner.rewrite.pass_input import Inputs, site_index, with_values
 from pegasus_bb.planner.rewrite.passes import WORKFLOW_PASSES, rewrite
 from pegasus_bb.planner.run_plan import RunPlan
-from pegasus_bb.planner.staging_site import notes_on
 
 _PASSES = tuple(step for step in WORKFLOW_PASSES if step is not add_lifecycle_jobs)
 _CONF, _STAGING = "--conf", "--staging-site"
@@ -73,7 +72,6 @@ def inner_inputs(
     for job in given.workflow.jobs.values():
         own = inner_settings(job) if job.is_sub_workflow else None
         if own and run.rewriting is not None:
-            notes_on(own.staging, run.site, given.settings.mode)
             read = _read(given, run, job, own)
             rewritten = rewrite(read, run.rewriting, _PASSES)
             yield job, for_pegasus(rewritten, run, inner_folder(folder, job))

@@ -9,6 +9,7 @@ import click
 from pegasus_bb.cli import cleanly_ended
 from pegasus_bb.cli.output import echo_lines
 from pegasus_bb.cli.plan_options import (
+    RANDOM,
     PlanCommand,
     all_obstacles,
     only_of_pegasus,
@@ -104,6 +105,8 @@ def _show(ctx: click.Context, chosen: ResolvedOptions) -> None:
 
 def _check_only_of_pegasus(ctx: click.Context) -> None:
     for option, *_ in only_of_pegasus(ctx):
+        if option.startswith(RANDOM):
+            continue  # a run has a folder of its own in any case
         raise click.UsageError(
             f"{option} is an option of pegasus-plan that the built-in planner "
             "does not have; leave it out, or plan with a real Pegasus 5.1"

@@ -17,7 +17,7 @@ from pegasus_bb.planner.options import CLEANUPS, CLUSTERS, PlanOptions
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-_RANDOM = "--randomdir"  # alone, or with a value behind "=": click has no such option
+RANDOM = "--randomdir"  # alone, or with a value behind "=": click has no such option
 
 # What pegasus-plan has and the built-in planner has not: option -> takes a value.
 _REAL_ONLY = {
@@ -28,7 +28,7 @@ _REAL_ONLY = {
     ("--inherited-rc-files",): True,
     ("--job-prefix", "-j"): True,
     ("--output-map", "-m"): True,
-    (_RANDOM, "-r"): True,
+    (RANDOM, "-r"): True,
     ("--rescue",): True,
     ("--reuse", "-R"): True,
     ("--deferred", "-z"): False,
@@ -108,7 +108,7 @@ class PlanCommand(click.Command):
     """Takes pegasus-plan's command line, whose --randomdir may stand alone."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        spelt = [f"{_RANDOM}=" if word in (_RANDOM, "-r") else word for word in args]
+        spelt = [f"{RANDOM}=" if word in (RANDOM, "-r") else word for word in args]
         return super().parse_args(ctx, spelt)
 
 
@@ -181,7 +181,7 @@ def _note(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     noted: list[tuple[str, ...]] = ctx.meta.setdefault(_NOTED, [])
     if name == "-X":
         noted += [(name + text,) for text in value]
-    elif name == _RANDOM:
+    elif name == RANDOM:
         noted += [(f"{name}={text}" if text else name,) for text in value]
     elif isinstance(value, tuple):
         noted += [(name, text) for text in value]

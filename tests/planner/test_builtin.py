@@ -105,7 +105,7 @@ def test_a_batch_system_gets_the_attributes_of_glite(
             "style": "glite",
             "queue": "debug",
             "project": "m1",
-            "glite.arguments": "--qos=high --constraint=(knl|hsw)",
+            "glite.arguments": " --qos=high --constraint=(knl|hsw) ",
         },
         condor={"grid_resource": "batch slurm"},
         env={"QUOTED": """it's "here" \\ $HOME"""},

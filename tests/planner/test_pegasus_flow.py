@@ -174,7 +174,7 @@ def test_mode_off_is_the_users_own_command_line(user: User) -> None:
 
 
 def test_the_built_in_planner_plans_if_the_user_asks_for_it(user: User) -> None:
-    user.plan("persistent", "--bb-planner", "builtin")
+    user.plan("persistent", "--bb-planner", "builtin", "--randomdir")
     assert not (user.root / "calls").exists()
     done = user.on_tier("--bb-planner", "builtin", "--output-map", "m")
     assert "--output-map is an option of pegasus-plan" in done.stderr

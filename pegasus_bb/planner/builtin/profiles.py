@@ -254,6 +254,8 @@ def classad_string(text: str) -> str:
 
 
 def _for_scripts(text: str, key: str) -> str:
+    """``text`` without blanks at its ends, which say nothing. Raises UnplacedError."""
+    text = text.strip(" ")
     if not is_plain(text):
         raise UnplacedError(
             "this goes through the shell scripts of the batch system, which would "

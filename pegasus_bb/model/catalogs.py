@@ -9,12 +9,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.core.errors import CatalogError, UsageError
+from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.files import is_file
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.model.catalog_files import SOURCES, catalog_document, environment
 from pegasus_bb.model.default_sites import STORAGE, with_default_sites
 from pegasus_bb.model.document import Data, Document, Entry, Key, load, plain
+from pegasus_bb.model.replica_patterns import with_matches
 from pegasus_bb.model.settings import PREFIX, Properties
 from pegasus_bb.model.tiers import KEY as TIERS
 from pegasus_bb.model.tiers import Tier, read_tiers
@@ -165,7 +166,8 @@ class ReplicaCatalog:
         return next((each.checksum for each in known if each.checksum), "")
 
     def with_directory(self, folder: Path) -> ReplicaCatalog:
-        """These replicas, preceded by every file below ``folder`` (--input-dir)."""
+        """These replicas, preceded by every file below ``folder`` (--input-dir), which
+        need not exist."""
         files = {
             str(file.relative_to(folder)): str(file.resolve())
             for file in sorted(folder.rglob("*"))
@@ -232,10 +234,8 @@ def load_inputs(
     documents["site"] = _completed(documents["site"], properties, cwd)
     storage = _storage(documents["site"], workflow_file, properties, cwd)
     sites, tiers = _sites_and_tiers(documents["site"], storage, cwd, named)
-    replicas = read_replicas(documents["replica"])
+    replicas = read_replicas(with_matches(documents["replica"], workflow))
     for folder in reversed(input_dirs):
-        if not folder.is_dir():
-            raise UsageError(f"--input-dir {folder}: there is no such folder")
         replicas = replicas.with_directory(folder)
     return workflow, Catalogs(
         properties,
@@ -404,11 +404,7 @@ def read_replicas(document: Document) -> ReplicaCatalog:
         lfn = str(entry.data["lfn"])
         entry.check_keys(_OF_A_REPLICA, "a replica")
         if entry.data.get("regex"):
-            raise entry.below("regex").error(
-                "patterns of replicas are not supported here",
-                lfn,
-                "name each file, or plan with a real pegasus-plan",
-            )
+            continue  # each file that it names has an entry: replica_patterns
         declared = entry.mapping("metadata").get("size")
         size = None
         if declared is not None:

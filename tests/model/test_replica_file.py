@@ -52,7 +52,6 @@ def test_an_error_about_a_replica_names_its_line(file: Path) -> None:
         ("only-a-name", "is no replica"),
         ("f.in /data/f.in site", "is no replica"),
         ('f.in "/data/f.in', "is no replica"),
-        ('f.* /data/[0] site="x" regex="true"', "patterns of replicas"),
         ('f.in /data/f.in size="much"', "a file's size"),
     ],
 )

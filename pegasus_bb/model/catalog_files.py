@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from shutil import which
 
 from pegasus_bb.core.files import is_file
 from pegasus_bb.model.document import Document, load
@@ -24,7 +25,14 @@ def environment(properties: Mapping[str, str]) -> dict[str, str]:
     """The variables for ``${VAR}``: the environment, and properties ``env.X``
     (GH-2207)."""
     own = {k[4:]: v for k, v in properties.items() if k.startswith("env.")}
-    return {**os.environ, **own}
+    return {**_of_pegasus(), **os.environ, **own}
+
+
+def _of_pegasus() -> dict[str, str]:
+    """What pegasus-plan sets for itself: the folder of its programs."""
+    home = os.environ.get("PEGASUS_HOME")
+    program = which("pegasus-config", path=f"{home}/bin" if home else None)
+    return {"PEGASUS_BIN_DIR": str(Path(program).resolve().parent)} if program else {}
 
 
 def catalog_document(
@@ -84,9 +92,9 @@ def missing_file(
     kind: str, properties: Mapping[str, str], cwd: Path, *, is_carried: bool
 ) -> Path | None:
     """The file that ``properties`` name as a catalog of ``kind``, if it is not there
-    and Pegasus does without: with programs that the workflow carries, and with no
-    replicas."""
-    is_needed = kind == "site" or (kind == "transformation" and not is_carried)
+    and Pegasus does without: with its own sites, with programs that the workflow
+    carries, and with no replicas."""
+    is_needed = kind == "transformation" and not is_carried
     path = cwd / properties.get(FILE.format(kind), "")
     if is_needed or FILE.format(kind) not in properties or path.exists():
         return None

@@ -168,6 +168,9 @@ def _notes(options: PlanOptions, user: UserInput, site: Site) -> Iterator[str]:
 
         mode = user.settings.mode
         yield from notes_on(options.staging_site, site.name, mode)
+    for folder in options.input_dir:
+        if not options.absolute(folder).is_dir():
+            yield f"--input-dir {folder}: there is no such folder; it counts as empty"
     for kind, (_, key) in SOURCES.items():
         is_carried = key in user.workflow.data
         gone = missing_file(kind, properties, options.cwd, is_carried=is_carried)

@@ -34,6 +34,40 @@ def test_a_site_that_no_catalog_declares_is_named(user: UserFolder) -> None:
     assert "--sites cori: there is no sites.yml; one of local, condorpool" in said
 
 
+def test_a_site_catalog_and_an_input_folder_need_not_be_there(user: UserFolder) -> None:
+    """The sites are then those that Pegasus makes; a line says so."""
+    with user.edited("sites.yml") as sites:
+        (tier,) = sites["x-storage-tiers"]["cori"]
+    (user.work / "bb.yml").write_text(
+        json.dumps({"x-storage-tiers": {"condorpool": [tier]}})
+    )
+    with user.edited("transformations.yml") as programs:
+        for program in programs["transformations"]:
+            program["sites"][0]["name"] = "condorpool"
+    with user.edited("replicas.yml") as replicas:
+        replicas["replicas"][0]["pfns"][0]["site"] = "local"
+    given = ("-s", "condorpool", "-o", "local", "-I", "nowhere", *BUILT_IN)
+    gone = "-Dpegasus.catalog.site.file=conf/sites.yml"
+    done = user.bb("plan", *given, gone, "--bb-mode", "persistent", "workflow.yml")
+    assert done.returncode == 0, done.stderr
+    assert f"there is no {user.work}/conf/sites.yml: it counts as empty" in done.stderr
+    assert "--input-dir nowhere: there is no such folder; it counts" in done.stderr
+
+
+def test_a_catalog_may_name_the_folder_of_pegasus_as_its_planner_does(
+    user: UserFolder,
+) -> None:
+    user.program("pegasus/bin", "pegasus-config", "#!/bin/sh\n")
+    with user.edited("sites.yml") as sites:
+        (cori,) = (site for site in sites["sites"] if site["name"] == "cori")
+        cori["profiles"].setdefault("env", {})["TOOLS"] = "${PEGASUS_BIN_DIR}/.."
+    home = {"PEGASUS_HOME": str(user.root / "pegasus")}
+    done = user.try_plan("persistent", *BUILT_IN, **home)
+    assert done.returncode == 0, done.stderr
+    text = next(user.submit.rglob("cat1_*.sub")).read_text()
+    assert f"TOOLS={user.root}/pegasus/bin/.." in text
+
+
 def test_each_catalog_may_have_another_form(user: UserFolder) -> None:
     """Tiers in bb.yml, a repository of sites, a folder of programs, replicas as lines;
     the summary says where the tier stands."""

@@ -193,11 +193,14 @@ def test_a_task_that_wants_no_kickstart_finds_its_files_all_the_same(
     user: UserFolder, mode: str
 ) -> None:
     with user.edited("workflow.yml") as workflow:
-        for job, value in zip(workflow["jobs"], ("none", "pegasuslite"), strict=True):
+        values = ("none", "PegasusLite.None")
+        for job, value in zip(workflow["jobs"], values, strict=True):
             job["profiles"] = {"pegasus": {"gridstart": value}}
     done = user.try_plan(mode, *BUILT_IN)
     assert done.returncode == 0, done.stderr
-    assert "gridstart none, pegasuslite: launch and the recorder start" in done.stderr
+    assert (
+        "gridstart none, PegasusLite.None: launch and the recorder start" in done.stderr
+    )
     assert user.run() == "hello\n"
 
 

@@ -21,7 +21,13 @@ KEY = "gridstart"
 PROPERTY = f"pegasus.{KEY}"
 KICKSTART = "kickstart"
 # The user's own task alone, or in a script that our launcher stands for.
-REPLACED = ("none", "nogridstart", "pegasuslite")
+REPLACED = (
+    "none",
+    "nogridstart",
+    "pegasuslite",
+    "pegasuslite.none",
+    "pegasuslite.kickstart",
+)
 
 
 def start_with_kickstart(inputs: Inputs, plan: Target) -> Inputs:

@@ -97,6 +97,24 @@ def test_a_program_is_staged_from_here_by_the_jobs_of_the_site(user: User) -> No
     assert planned[0]["sites"] == [{**place, "name": "cori"}]
 
 
+def test_with_local_beside_the_site_each_job_that_can_runs_on_the_site(
+    user: User,
+) -> None:
+    """pegasus-plan would draw one of both for each job."""
+    with user.edited("transformations.yml") as programs:
+        sites = programs["transformations"][0]["sites"]
+        sites.append({**sites[0], "name": "local"})
+    user.plan("persistent", "--sites", "local,cori")
+    planned = user.read("planned/workflow.yml")["jobs"]
+    chosen = [
+        job["profiles"]["selector"]["execution.site"]
+        for job in planned
+        if job["name"] == "cat1"
+    ]
+    assert chosen == ["cori"] * len(chosen)
+    assert chosen
+
+
 def test_it_is_submitted_only_when_it_is_sealed(user: User) -> None:
     words = ("--submit", "--forward", "nodatabase=1")
     user.refused("persistent", *words, FAKE_UNSEALABLE="1")

@@ -17,6 +17,7 @@ from pegasus_bb.planner.pegasus.inner_settings import (
     inner_inputs,
     with_inner_settings,
 )
+from pegasus_bb.planner.pegasus.job_sites import on_the_site
 from pegasus_bb.planner.pegasus.pegasus_inputs import (
     for_pegasus,
     write_inputs,
@@ -80,6 +81,8 @@ class PegasusPlanner:
         self._argv(run)  # refuses what pegasus-plan's script would misread
         folder = planned_folder(run.submit_dir)
         inputs = for_pegasus(rewritten, run, folder)
+        if run.may_run_here:
+            inputs = on_the_site(inputs, given)
         return with_inner_settings(inputs, given, folder) if run.request else inputs
 
     def claim(self, run: RunPlan) -> AbstractContextManager[object]:

@@ -115,6 +115,17 @@ def test_a_container_of_its_own_catalog_is_refused(user: User) -> None:
     assert "the outer workflow's catalog only" in " ".join(done.stderr.split())
 
 
+def test_a_container_of_the_catalog_that_both_name_is_taken(user: User) -> None:
+    with user.edited("transformations.yml") as data:
+        box = {"name": "box", "type": "singularity", "image": "/opt/box.sif"}
+        data["containers"] = [box]
+    (user.work / CONF).write_text(
+        "pegasus.catalog.transformation.file = transformations.yml\n"
+    )
+    done = plan(user, "--conf", CONF)
+    assert done.returncode == 0, done.stderr
+
+
 def test_where_no_other_job_runs_one_that_does_nothing_brings_the_folder_and_the_gate(
     user: User,
 ) -> None:

@@ -150,7 +150,8 @@ class _InnerFiles:
             return nothing  # as Pegasus takes it
         here = named.with_values({key: str(self.place(file))}, named.origin(key))
         found = catalog_document(kind, nothing, here, cwd, environment(here))
-        if found.data.get("containers"):
+        outer = self._given.catalogs.transformations.document
+        if found.data.get("containers") and found.path != outer.path:
             raise found.error(
                 "the launcher starts containers of the outer workflow's catalog only",
                 ["containers"],

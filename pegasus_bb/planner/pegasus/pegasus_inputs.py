@@ -42,7 +42,6 @@ WORKFLOW = "workflow.yml"
 READY = "bb_ready"
 _WORKER_PACKAGE = "pegasus.transfer.worker.package"
 _NAMESPACE = "pegasus"
-_HOME = "env.PEGASUS_HOME"
 _CLUSTER_OPTIONS = "cluster.arguments"
 _CLUSTER_LOG = "pegasus.clusterer.job.aggregator.seqexec.log"
 
@@ -157,7 +156,7 @@ def _missing_programs(inputs: Inputs, site: str) -> Iterator[tuple[str, str]]:
     properties = inputs.properties
     profiles = inputs.sites.data["sites"][site_index(inputs.sites, site)]
     profiles = profiles.get("profiles") or {}
-    if "PEGASUS_HOME" in (profiles.get("env") or {}) or _HOME in properties:
+    if "PEGASUS_HOME" in (profiles.get("env") or {}):
         return
     path = "gridstart.path"
     of_site = profiles.get("pegasus") or {}

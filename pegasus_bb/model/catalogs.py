@@ -15,7 +15,6 @@ from pegasus_bb.core.paths import local_path
 from pegasus_bb.model.catalog_files import SOURCES, catalog_document, environment
 from pegasus_bb.model.default_sites import STORAGE, with_default_sites
 from pegasus_bb.model.document import Data, Document, Entry, Key, load, plain
-from pegasus_bb.model.replica_patterns import with_matches
 from pegasus_bb.model.settings import PREFIX, Properties
 from pegasus_bb.model.tiers import KEY as TIERS
 from pegasus_bb.model.tiers import Tier, read_tiers
@@ -234,7 +233,7 @@ def load_inputs(
     documents["site"] = _completed(documents["site"], properties, cwd)
     storage = _storage(documents["site"], workflow_file, properties, cwd)
     sites, tiers = _sites_and_tiers(documents["site"], storage, cwd, named)
-    replicas = read_replicas(with_matches(documents["replica"], workflow))
+    replicas = read_replicas(_with_matches(documents["replica"], workflow))
     for folder in reversed(input_dirs):
         replicas = replicas.with_directory(folder)
     return workflow, Catalogs(
@@ -245,6 +244,17 @@ def load_inputs(
         tiers,
         storage,
     )
+
+
+def _with_matches(document: Document, workflow: Document) -> Document:
+    """Replicas with an entry for each file that a pattern names. Raises
+    CatalogError."""
+    known = document.data.get("replicas") or ()
+    if not any(isinstance(each, dict) and each.get("regex") for each in known):
+        return document
+    from pegasus_bb.model.replica_patterns import with_matches  # few catalogs have some
+
+    return with_matches(document, workflow)
 
 
 def read_programs(

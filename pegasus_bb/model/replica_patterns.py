@@ -19,14 +19,13 @@ _GROUP = re.compile(r"\[(\d+)\]")
 def with_matches(document: Document, workflow: Document) -> Document:
     """Return ``document`` with an entry for each file of ``workflow`` that a pattern
     names; of several the first counts. Raises CatalogError for a wrong pattern."""
-    known = document.data.get("replicas") or []
-    if not any(isinstance(each, dict) and each.get("regex") for each in known):
-        return document
     entries = document.entry().entries("replicas", "a replica", "lfn")
     patterns = [(_pattern(each), each) for each in entries if each.data.get("regex")]
     found = (_match(lfn, patterns) for lfn in sorted(_files(workflow)))
     new = [entry for entry in found if entry is not None]
-    return document.with_data({**document.data, "replicas": [*known, *new]})
+    return document.with_data(
+        {**document.data, "replicas": [*(each.data for each in entries), *new]}
+    )
 
 
 def _pattern(entry: Entry) -> re.Pattern[str]:

@@ -93,12 +93,15 @@ class Properties(Mapping[str, str]):
 def read_properties(
     conf: Path | None, defines: Sequence[str], cwd: Path, home: Path
 ) -> Properties:
-    """``--conf``, or ./pegasus.properties, or ~/.pegasusrc; then each ``-D``.
+    """``--conf``, or ./pegasus.properties, or ~/.pegasusrc; then each ``-D``. Instead
+    of a file of --conf that is not there, Pegasus takes ~/.pegasusrc.
 
     Raises UsageError and CatalogError.
     """
-    candidates = [conf] if conf else [cwd / "pegasus.properties", home / ".pegasusrc"]
-    file = next((each for each in candidates if each == conf or is_file(each)), None)
+    first = conf or cwd / "pegasus.properties"
+    named = conf if conf and conf.exists() else None
+    candidates = (first, home / ".pegasusrc")
+    file = named or next((each for each in candidates if is_file(each)), None)
     settings = _read(file) if file else {}
     for define in defines:
         key, equals, value = define.partition("=")

@@ -168,6 +168,8 @@ def _notes(options: PlanOptions, user: UserInput, site: Site) -> Iterator[str]:
 
         mode = user.settings.mode
         yield from notes_on(options.staging_site, site.name, mode)
+    if options.conf and not options.absolute(options.conf).exists():
+        yield f"--conf {options.conf}: there is no such file; it counts as empty"
     for folder in options.input_dir:
         if not options.absolute(folder).is_dir():
             yield f"--input-dir {folder}: there is no such folder; it counts as empty"

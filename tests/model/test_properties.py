@@ -30,6 +30,7 @@ def read(here: Path, *defines: str, conf: Path | None = None) -> Properties:
 
 def test_conf_comes_before_the_working_and_the_home_directory(here: Path) -> None:
     assert dict(read(here, conf=here / "conf")) == {"who": "conf"}
+    assert dict(read(here, conf=here / "nowhere")) == {"who": "home"}
     assert dict(read(here)) == {"who": "cwd", "where": "cwd"}
     (here / "cwd" / "pegasus.properties").unlink()
     assert dict(read(here)) == {"who": "home"}

@@ -47,10 +47,11 @@ def test_a_site_catalog_and_an_input_folder_need_not_be_there(user: UserFolder) 
     with user.edited("replicas.yml") as replicas:
         replicas["replicas"][0]["pfns"][0]["site"] = "local"
     given = ("-s", "condorpool", "-o", "local", "-I", "nowhere", *BUILT_IN)
-    gone = "-Dpegasus.catalog.site.file=conf/sites.yml"
-    done = user.bb("plan", *given, gone, "--bb-mode", "persistent", "workflow.yml")
+    gone = ("-Dpegasus.catalog.site.file=conf/sites.yml", "--conf", "no.properties")
+    done = user.bb("plan", *given, *gone, "--bb-mode", "persistent", "workflow.yml")
     assert done.returncode == 0, done.stderr
     assert f"there is no {user.work}/conf/sites.yml: it counts as empty" in done.stderr
+    assert "--conf no.properties: there is no such file; it counts" in done.stderr
     assert "--input-dir nowhere: there is no such folder; it counts" in done.stderr
 
 

@@ -219,10 +219,12 @@ def load_inputs(
     input_dirs: Sequence[Path] = (),
     *,
     named: Collection[str] = (),
+    folder_of_sites: Path | None = None,
     program_dirs: Sequence[Path] = (),
 ) -> tuple[Document, Catalogs]:
     """The document of the abstract workflow, and its catalogs. Sites that are ``named``
-    by options exist if Pegasus would make them. Raises CatalogError and UsageError."""
+    by options exist if Pegasus would make them, in ``folder_of_sites``. Raises
+    CatalogError and UsageError."""
     variables = environment(properties)
     workflow = load(workflow_file, variables)
     documents = {
@@ -232,7 +234,9 @@ def load_inputs(
     programs = _programs(documents["transformation"], program_dirs)
     documents["site"] = _completed(documents["site"], properties, cwd)
     storage = _storage(documents["site"], workflow_file, properties, cwd)
-    sites, tiers = _sites_and_tiers(documents["site"], storage, cwd, named)
+    sites, tiers = _sites_and_tiers(
+        documents["site"], storage, folder_of_sites or cwd, named
+    )
     replicas = read_replicas(_with_matches(documents["replica"], workflow))
     for folder in reversed(input_dirs):
         replicas = replicas.with_directory(folder)
@@ -319,15 +323,15 @@ def _completed(sites: Document, properties: Properties, cwd: Path) -> Document:
 def _sites_and_tiers(
     document: Document,
     storage: Mapping[str, Document],
-    cwd: Path,
+    folder: Path,
     named: Collection[str] = (),
 ) -> tuple[SiteCatalog, dict[str, list[Tier]]]:
     """A site that a tier is for is named as well."""
-    of_tiers = storage.get(TIERS, Document(cwd, {}))
+    of_tiers = storage.get(TIERS, Document(folder, {}))
     with_tiers = of_tiers.data.get(TIERS)
     with_tiers = with_tiers if isinstance(with_tiers, dict) else {}
     named = {*named, *with_tiers}
-    sites = read_sites(with_default_sites(document, cwd, named))
+    sites = read_sites(with_default_sites(document, folder, named))
     return sites, read_tiers(of_tiers, sites.sites)
 
 

@@ -52,6 +52,14 @@ class PlanOptions:
         there = (self.cwd / path).absolute()
         return there.resolve() if ".." in there.parts else there
 
+    @property
+    def folder_of_sites(self) -> Path:
+        """Where the sites that Pegasus makes have their folders: beside --dir."""
+        relative = self.relative_submit_dir or ""
+        if self.base_dir == Path() and not relative:
+            return self.cwd
+        return self.absolute(self.base_dir / relative).parent
+
     def scratch_beside(self, site: str) -> Path:
         """What stands for the scratch of ``site``, beside the submit directories."""
         return self.absolute(self.base_dir) / _SCRATCH / site

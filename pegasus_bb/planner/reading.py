@@ -97,6 +97,7 @@ def read_user_input(options: PlanOptions) -> UserInput:
         options.cwd,
         [options.absolute(folder) for folder in options.input_dir],
         named={*options.sites, *options.output_sites},
+        folder_of_sites=options.folder_of_sites,
         program_dirs=[
             options.absolute(folder) for folder in options.transformations_dir
         ],

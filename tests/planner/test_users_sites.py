@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.cli.plan_options import options_of
 from tests.support.pegasus_site import SITES, UserFolder
 
 BUILT_IN = ("--bb-planner", "builtin")
@@ -25,7 +26,25 @@ def test_results_go_to_wf_output_without_a_site_local_in_the_catalog(
     user.plan("persistent", *BUILT_IN)
     done = user.bb("run", str(user.submit))
     assert done.returncode == 0, done.stdout + done.stderr
-    assert (user.work / "wf-output" / "out.txt").read_text() == "hello\n"
+    beside = user.submit.parent / "wf-output"
+    assert (beside / "out.txt").read_text() == "hello\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "folder"),
+    [
+        ((), "/me"),
+        (("--dir", "runs"), "/me"),
+        (("--dir", "runs/dags"), "/me/runs"),
+        (("--dir", "runs/dags", "--relative-submit-dir", "r"), "/me/runs/dags"),
+        (("--relative-submit-dir", "a/b"), "/me/a"),
+    ],
+)
+def test_the_folders_of_a_site_that_pegasus_makes_are_beside_those_of_runs(
+    words: tuple[str, ...], folder: str
+) -> None:
+    """As pegasus-plan 5.1.3 chooses them."""
+    assert options_of(words, Path("/me")).folder_of_sites == Path(folder)
 
 
 def test_a_site_that_no_catalog_declares_is_named(user: UserFolder) -> None:

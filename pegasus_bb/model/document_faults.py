@@ -24,7 +24,7 @@ _FORMS = {
     "site": (
         "a site catalog",
         _XML + r"<(\w+:)?sitecatalog\b",
-        "pegasus-sc-converter -I XML -i {file} -O YAML -o sites.yml",
+        "pegasus-sc-converter -i {file} -o sites.yml -O YAML",
     ),
     "transformation": (
         "a transformation catalog",

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from pegasus_bb.core.paths import local_path
+from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.model.catalog_files import SOURCES
 from pegasus_bb.model.catalogs import SCRATCH
 from pegasus_bb.model.dag.blahp import GRID, GUARDED_RELEASE
@@ -40,6 +41,7 @@ from pegasus_bb.planner.run_plan import RunPlan
 PROPERTIES = "pegasus.properties"
 WORKFLOW = "workflow.yml"
 READY = "bb_ready"
+_EXECUTION_SITE = "execution.site"  # a profile of selector
 _WORKER_PACKAGE = "pegasus.transfer.worker.package"
 _NAMESPACE = "pegasus"
 _CLUSTER_OPTIONS = "cluster.arguments"
@@ -343,3 +345,30 @@ def _lines(value: object) -> bytes:
 
 def _json(value: object) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
+
+
+def on_the_site(inputs: Inputs, given: PlanningInput) -> Inputs:
+    """Return ``inputs``, whose jobs run on the site of ``given``, but for those that
+    name another one and those that only local can run.
+
+    Where --sites names local beside it, pegasus-plan draws a site for each job that can
+    run on both, and files of jobs on local would not be on the buffer.
+    """
+    site, programs = given.site.name, given.catalogs.transformations
+    jobs = {
+        job.id
+        for job in given.workflow.jobs.values()
+        if job.runs_on(site) and not job.is_only_local(programs, site)
+    }
+    entries = [
+        _with_selector(site, entry) if entry.get("id") in jobs else entry
+        for entry in inputs.workflow.data["jobs"]
+    ]
+    data = {**inputs.workflow.data, "jobs": entries}
+    return replace(inputs, workflow=inputs.workflow.with_data(data))
+
+
+def _with_selector(site: str, job: Data) -> Data:
+    profiles = job.get("profiles") or {}
+    selector = {**(profiles.get("selector") or {}), _EXECUTION_SITE: site}
+    return {**job, "profiles": {**profiles, "selector": selector}}

@@ -17,9 +17,9 @@ from pegasus_bb.planner.pegasus.inner_settings import (
     inner_inputs,
     with_inner_settings,
 )
-from pegasus_bb.planner.pegasus.job_sites import on_the_site
 from pegasus_bb.planner.pegasus.pegasus_inputs import (
     for_pegasus,
+    on_the_site,
     write_inputs,
     write_settings,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import queue
+import re
 import shutil
 import threading
 import time
@@ -13,7 +14,8 @@ from typing import Callable, Union
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.files import sync_directory
-from pegasus_bb.core.process import find_pegasus_transfer
+from pegasus_bb.core.process import ask, find_pegasus_transfer
+from pegasus_bb.runtime.staging.failures import CopyFailed, on_a_line
 from pegasus_bb.runtime.staging.hints import set_hint
 from pegasus_bb.runtime.staging.items import Landed, stamp
 from pegasus_bb.runtime.staging.parts import part_name
@@ -21,6 +23,13 @@ from pegasus_bb.runtime.transfers.checksums import check_digest
 from pegasus_bb.runtime.transfers.transfer_methods import Way
 
 FetchResult = tuple[Way, Union[Landed, Exception]]
+_URL = re.compile(r"scp://(?:(\w[\w.-]*)@)?(\w[\w.-]*)(?::(\d{1,5}))?(/.*)", re.DOTALL)
+# The remote shell of an old scp interprets anything else.
+_PLAIN = re.compile(r"[A-Za-z0-9._/+=@,:~-]+")
+_OPTIONS = ("-B", "-q", "-o", "ConnectTimeout=60", "-o", "ServerAliveInterval=60")
+_WEEK = 7 * 86400.0  # the batch system's limit is the one that counts
+_NO_CONNECTION = 255
+_TRIES = 3
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
@@ -84,10 +93,33 @@ def fetch_file(way: Way, sleep: Callable[[float], None] = time.sleep) -> Landed:
 def _fetch(way: Way, part: str, out: int, sleep: Callable[[float], None]) -> str:
     """Return the digest of the file, or nothing if it is not known yet."""
     if way.source.lower().startswith("scp:"):
-        from pegasus_bb.runtime.transfers import scp
-
-        scp.fetch(way.source, part, shutil.which("scp") or "scp", sleep)
+        fetch_by_scp(way.source, part, shutil.which("scp") or "scp", sleep)
         return ""
     from pegasus_bb.runtime.transfers import web  # slow to load
 
     return web.fetch(way.source, out, sleep)
+
+
+def fetch_by_scp(
+    url: str, path: str, scp: str, sleep: Callable[[float], None] = time.sleep
+) -> None:
+    """Fetch ``url`` into the file ``path`` by the program ``scp``. Raises
+    CopyFailed."""
+    match = _URL.fullmatch(url)
+    if match is None or not _PLAIN.fullmatch(match[4]):
+        raise CopyFailed(
+            f"{on_a_line(url)}: not of the form scp://USER@HOST:PORT/PATH, with a path "
+            "of letters, digits and . _ / + = @ , : ~ -"
+        )
+    user, host, port, remote = match.groups()
+    source = f"{user}@{host}:{remote}" if user else f"{host}:{remote}"
+    argv = [scp, *_OPTIONS, *(("-P", port) if port else ()), "--", source, path]
+    for number in range(1, _TRIES + 1):
+        done = ask(argv, timeout=_WEEK)
+        if done.status == 0:
+            return
+        if done.status != _NO_CONNECTION or number == _TRIES:
+            break
+        sleep(5.0 * number)
+    why = done.err.strip() or "it says nothing"
+    raise CopyFailed(f"{on_a_line(url)}: scp ended with {done.status}: {why}")

@@ -54,6 +54,14 @@ def command(context: click.Context, slurm: str, plugin: str) -> None:
     "--pool", default="40GiB", show_default=True, help="Size of the burst buffer."
 )
 @click.option(
+    "--nodes",
+    "node_count",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="Nodes of Slurm; several have a disk each, /nvme, and the gres nvme.",
+)
+@click.option(
     "--share",
     "shares",
     multiple=True,
@@ -72,6 +80,7 @@ def up(
     *,
     install: bool,
     pool: str,
+    node_count: int,
     shares: tuple[Path, ...],
     with_pegasus: bool,
 ) -> None:
@@ -82,7 +91,13 @@ def up(
         raise UsageError(f"--pool {pool}: at least 1MiB")
     pegasus = _pegasus() if with_pegasus else None
     fresh = testbed.up(
-        home, _say, install=install, pool_size=size, shares=shares, pegasus=pegasus
+        home,
+        _say,
+        install=install,
+        pool_size=size,
+        node_count=node_count,
+        shares=shares,
+        pegasus=pegasus,
     )
     took = format_duration(time.monotonic() - begin)
     click.echo(f"up after {took}" if fresh else "was up already")

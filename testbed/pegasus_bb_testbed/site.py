@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.files import write_text
 from pegasus_bb.core.units import MIB
-from pegasus_bb_testbed import blahp, lua
+from pegasus_bb_testbed import blahp, lua, nodes
 from pegasus_bb_testbed.datawarp.install import install
 from pegasus_bb_testbed.datawarp.place import Place, Pool
 from pegasus_bb_testbed.holder import HOST, MOUNTS
@@ -37,6 +37,7 @@ _SLURM_FILES = {
     "slurm.conf.j2": _SLURM_CONF,
     "burst_buffer.conf.j2": "etc/slurm/burst_buffer.conf",
     "cgroup.conf.j2": "etc/slurm/cgroup.conf",
+    "gres.conf.j2": "etc/slurm/gres.conf",
     "hosts.j2": "etc/hosts",
 }
 _CONDOR_FILES = {
@@ -47,12 +48,21 @@ _STATE = ("var/spool/slurmctld", "var/spool/slurmd", "var/log/slurm")
 _CONDOR_STATE = ("var/spool/condor", "var/lib/condor/execute", "var/log/condor")
 
 
-def configure(home: Home, pool_size: int) -> None:
+def configure(home: Home, pool_size: int, node_count: int = 1) -> None:
     """Write every setting afresh, with an empty burst buffer of that many bytes."""
     for name in (*_STATE, *_CONDOR_STATE):
         shutil.rmtree(home.root / name, ignore_errors=True)
     for name in _STATE:
         (home.root / name).mkdir(parents=True)
+    write_settings(home, node_count)
+    if home.flavour.plugin == "lua":
+        lua.configure(home, pool_size)
+    else:
+        empty_datawarp(home, pool_size)
+
+
+def write_settings(home: Home, node_count: int) -> None:
+    """Those of Slurm and HTCondor, with so many nodes of Slurm. No daemon is told."""
     templates = Environment(  # noqa: S701 - configuration files, not HTML
         loader=PackageLoader("pegasus_bb_testbed"),
         undefined=StrictUndefined,
@@ -67,20 +77,18 @@ def configure(home: Home, pool_size: int) -> None:
         "disk": _DISK,
         "slurm": float(home.flavour.slurm),
         "plugin": home.flavour.plugin,
+        "nodes": nodes.described(node_count) if node_count > 1 else [],
     }
     files = _SLURM_FILES | (_CONDOR_FILES if home.flavour.htcondor else {})
     for name, place in files.items():
         text = templates.get_template(name).render(facts)
         (home.root / place).parent.mkdir(parents=True, exist_ok=True)
         (home.root / place).write_text(text)
+    nodes.install(home)
     if home.flavour.htcondor:
         _write_node_programs(home)
         slurm_conf = (home.root / _SLURM_CONF).read_text()
         blahp.configure(home.root, _with_patience(slurm_conf, 60))
-    if home.flavour.plugin == "lua":
-        lua.configure(home, pool_size)
-    else:
-        empty_datawarp(home, pool_size)
 
 
 def _write_node_programs(home: Home) -> None:
@@ -143,11 +151,14 @@ def daemons(home: Home) -> dict[str, list[str]]:
 
 def dead_daemons(home: Home) -> list[str]:
     """The daemons of the site that do not run."""
-    return [
+    dead = [
         name
         for name, words in daemons(home).items()
         if call(home, ["pgrep", *words]).status != 0
     ]
+    if "slurmd" not in dead and nodes.missing(home):  # of some nodes
+        dead.append("slurmd")
+    return dead
 
 
 def restart(home: Home, daemon: str) -> None:
@@ -159,21 +170,21 @@ def restart(home: Home, daemon: str) -> None:
     elif daemon == "condor_master":
         _start_condor(home)
     elif daemon == "slurmd":
-        must(home, ["/usr/sbin/slurmd"])
+        nodes.start(home)
     else:
         lua.restart(home, daemon)
 
 
 def start_controller(home: Home) -> None:
-    """Start slurmctld; back when its node is idle and its burst buffer is known.
+    """Start slurmctld; back when its nodes are idle and its burst buffer is known.
 
-    slurmd, too, where it has ended: the node would stay unknown for ever.
+    slurmd, too, where it has ended: its node would stay unknown for ever.
     """
     _be_patient(home, 30)  # seconds; a busy machine may need them
     must(home, ["/usr/sbin/slurmctld"])
-    if call(home, ["pgrep", "-x", "slurmd"]).status != 0:
-        must(home, ["/usr/sbin/slurmd"])
-    _await(home, ["sinfo", "-h", "-o%t"], "idle", "mix", "alloc")
+    nodes.start(home)
+    for name in nodes.names(home):
+        _await(home, ["sinfo", "-h", "-n", name, "-o%t"], "idle", "mix", "alloc")
     pool = lua.POOL if home.flavour.plugin == "lua" else POOL
     _await(home, ["scontrol", "show", "burst"], pool)
 

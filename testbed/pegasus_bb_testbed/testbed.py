@@ -50,6 +50,7 @@ def up(
     *,
     install: bool = False,
     pool_size: int = 40 << 30,
+    node_count: int = 1,
     shares: Sequence[Path] = (),
     pegasus: Installed | None = None,
     life: int = -1,
@@ -79,7 +80,7 @@ def up(
             rootfs.build(home, say)
         home.work.mkdir(exist_ok=True)
         home.work.chmod(0o1777)
-        site.configure(home, pool_size)
+        site.configure(home, pool_size, node_count)
         forget_pegasus(home)
         try:
             namespace.hold(home, [home.work, *shares], life)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from pegasus_bb_testbed import home as homes
-from pegasus_bb_testbed import rootfs
+from pegasus_bb_testbed import nodes, rootfs, site, testbed
 from pegasus_bb_testbed.command import command
 from pegasus_bb_testbed.home import DEFAULT, FLAVOURS, Home
 
@@ -46,6 +46,27 @@ def test_what_cannot_be_done_is_refused_and_leaves_nothing(
     assert isinstance(answer.exception, UsageError)
     assert message in str(answer.exception)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_several_nodes_have_a_disk_each_and_one_has_none(tmp_path: Path) -> None:
+    home = Home(FLAVOURS["22.05"], tmp_path)
+    (home.root / "usr/local/sbin").mkdir(parents=True)
+    conf = home.root / "etc/slurm/slurm.conf"
+    site.write_settings(home, 1)
+    assert nodes.names(home) == ["testbed"] and "nvme" not in conf.read_text()
+    site.write_settings(home, 3)
+    assert nodes.names(home) == ["node1", "node2", "node3"]
+    assert conf.read_text().count("Gres=nvme:60") == 3
+
+
+def test_up_is_told_how_many_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[int] = []
+    monkeypatch.setattr(
+        testbed, "up", lambda *_, node_count, **__: told.append(node_count)
+    )
+    for words in (["up"], ["up", "--nodes", "4"]):
+        assert CliRunner().invoke(command, words).exit_code == 0
+    assert told == [1, 4]
 
 
 # -- the root file system

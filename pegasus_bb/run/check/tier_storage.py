@@ -17,6 +17,7 @@ from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.pools import Pool
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.local_files import of_directory
+from pegasus_bb.run.check.node_disks import of_node_disk
 from pegasus_bb.run.check.slurm_lua_setup import of_slurm_lua
 from pegasus_bb.run.check.slurm_setup import of_slurm
 from pegasus_bb.runtime.backends.backend_table import open_backend
@@ -66,13 +67,7 @@ def of_tier(
     """Whether its backend would grant what ``placement`` asks for; None if that is not
     known."""
     if not tier.is_reserved:
-        path = tier.settings["path"]
-        what = f"{path} is looked at on each node, when a job starts there"
-        if "$" in path or is_dir(path):
-            yield note("tier", what)
-        else:
-            mend = f"{path} on every machine where jobs start, this one if it is one"
-            yield note("tier", f"{what}; on this machine it is not", mend)
+        yield from of_node_disk(tier, placement)
         return
     try:
         open_backend(tier.backend, tier.settings)

@@ -1,0 +1,133 @@
+"""The disks of nodes: what is known of them here, and whether Slurm knows the gres that
+jobs ask for."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pegasus_bb.core.files import is_dir
+from pegasus_bb.core.process import ask
+from pegasus_bb.model.disk_request import ARGUMENTS, MEMORY, DiskRequest
+from pegasus_bb.model.finding import Finding, note, ok, wrong
+from pegasus_bb.model.placement import Placement
+from pegasus_bb.model.tiers import Tier
+
+_NODES = ["sinfo", "--noheader", "--format=%G"]  # the gres of nodes, each kind once
+_GRES = re.compile(r"--gres[= ](\S+)")
+# Slurm's form of one gres: NAME[:TYPE][:no_consume]:COUNT[K|M|G|T|P][(S:SOCKETS)]
+_COUNT = re.compile(r":(\d+)([KMGTP]?)$")
+_SOCKETS = re.compile(r"\([^)]*\)")
+_MEMORY = ("tmpfs", "ramfs")
+
+
+class Gres(NamedTuple):
+    """A generic resource of nodes, or what a job asks for."""
+
+    name: str  # with its type, if it has one
+    amount: int
+
+
+def of_node_disk(tier: Tier, placement: Placement | None) -> Iterator[Finding]:
+    """What is known of ``tier``, a disk of each node, without a job there."""
+    yield _of_path(tier)
+    request = tier.request
+    if request is not None and shutil.which(_NODES[0]) is not None:
+        yield from _of_request(tier, request, placement)
+
+
+def _of_path(tier: Tier) -> Finding:
+    path = tier.settings["path"]
+    what = f"{path} is looked at on each node, when a job starts there"
+    if "$" in path:
+        return note("tier", what, _how_to_look(tier))
+    if not is_dir(path):
+        mend = f"{path} on every machine where jobs start, this one if it is one"
+        mend = _how_to_look(tier) or mend
+        return note("tier", f"{what}; on this machine it is not", mend)
+    kind = ask(["stat", "--file-system", "--format=%T", path], timeout=20.0).out.strip()
+    is_counted = tier.request is not None and tier.request.key == MEMORY
+    if kind in _MEMORY and not is_counted:
+        mend = "the path of a disk, or request: memory+={mb} if nodes have memory "
+        mend += "there, too: it counts as the memory of the job"
+        return note("tier", f"{what}; on this machine it is memory ({kind})", mend)
+    return note("tier", what, _how_to_look(tier))
+
+
+def _how_to_look(tier: Tier) -> str:
+    """Empty if jobs do not ask Slurm for the disk."""
+    request = tier.request
+    if request is None or request.key != ARGUMENTS or shutil.which("srun") is None:
+        return ""
+    path = tier.settings["path"]
+    stat = f"stat -f -c %T {path}"
+    words = f"sh -c '{stat}'" if "$" in path else stat
+    said = "says what a node has there: tmpfs is memory"
+    return f"`srun {request.of(1)} {words}` {said}"
+
+
+def _of_request(
+    tier: Tier, request: DiskRequest, placement: Placement | None
+) -> Iterator[Finding]:
+    """Nothing if it asks for no gres."""
+    jobs = placement.job_reservations if placement is not None else {}
+    job, most = max(
+        ((job, own.capacity) for job, own in jobs.items()),
+        key=lambda pair: pair[1],
+        default=("", 1),
+    )
+    found = _GRES.search(request.of(most))
+    if found is None:
+        return
+    answer = ask(_NODES, timeout=20.0)
+    if answer.status != 0:
+        said = " ".join((answer.err or answer.out).split())[:120]
+        yield note("slurm", f"sinfo does not tell the gres of nodes: {said}")
+        return
+    nodes = read_gres(answer.out)
+    for asked in read_gres(found[1]):
+        yield _of_gres(tier, nodes, asked, job)
+
+
+def read_gres(text: str) -> list[Gres]:
+    """Of nodes, or of a job. One without a count has 1."""
+    words = re.split(r"[,\s]+", _SOCKETS.sub("", text))
+    return [_one_gres(word) for word in words if word]
+
+
+def _one_gres(word: str) -> Gres:
+    found = _COUNT.search(word)
+    count = int(found[1]) << 10 * " KMGTP".index(found[2] or " ") if found else 1
+    name = word[: found.start()] if found else word
+    return Gres(name.replace(":no_consume", ""), count)
+
+
+def _of_gres(tier: Tier, nodes: list[Gres], asked: Gres, job: str) -> Finding:
+    """A name alone stands for all types."""
+    counts = [
+        gres.amount
+        for gres in nodes
+        if gres.name == asked.name or gres.name.startswith(f"{asked.name}:")
+    ]
+    if not counts:
+        known = ", ".join(sorted({gres.name for gres in nodes})) or "none"
+        return wrong(
+            "slurm",
+            f"no node has the gres {asked.name}, which tier {tier.name} asks for",
+            f"a gres of these nodes in the tier's request ({known})",
+        )
+    most = max(counts)
+    has = f"nodes have the gres {asked.name}, {most} of it at most"
+    if not job:
+        return ok("slurm", has)
+    if asked.amount <= most:
+        return ok("slurm", f"{has}; a job asks for {asked.amount} at most")
+    return wrong(
+        "slurm",
+        f"{job} asks for {asked.amount} of the gres {asked.name}, and no node has more "
+        f"than {most}: Slurm would refuse the job",
+        "bb.tier: pfs for its largest files, fewer tasks if it is a cluster, or a tier "
+        "that all nodes see",
+    )

@@ -1,0 +1,107 @@
+"""Compute nodes: the testbed's host itself, or several, each with a disk of its own.
+
+/nodes/NAME/disk    its disk, as the other nodes and the submit host do not name it
+/nvme               the same in the mount namespace of the node's slurmd, and its jobs
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.core.process import ask
+from pegasus_bb.core.units import MIB
+from pegasus_bb_testbed.holder import HOST
+from pegasus_bb_testbed.home import Home
+from pegasus_bb_testbed.namespace import call
+
+DISK = "/nvme"  # of a node, as its jobs see it
+GRES = "nvme"  # how a job asks for it, in MB
+GRANTED = 60  # MB of a disk
+_CPUS = 2
+_MEMORY = 2048  # MiB of each of several nodes
+_PORT = 6830  # of the first of several
+_SIZE = 64 * MIB
+_SLURMD = "/usr/local/sbin/slurmd-of-a-node"
+_PROGRAM = f"""#!/bin/sh
+# slurmd of the node $1: a host name and a disk of its own
+exec unshare --mount --propagation unchanged --uts sh -c '
+  echo "$0" > /proc/sys/kernel/hostname &&
+  mount --bind "/nodes/$0/disk" {DISK} && exec /usr/sbin/slurmd' "$1"
+"""
+_NODE = re.compile(r"^NodeName=(\S+)", re.MULTILINE)
+
+
+def described(count: int) -> list[dict[str, Any]]:
+    """What slurm.conf says of each node, where there are several."""
+    return [
+        {"name": f"node{number}", "port": _PORT + number, "cpus": _CPUS}
+        | {"memory": _MEMORY, "gres": f"{GRES}:{GRANTED}"}
+        for number in range(1, count + 1)
+    ]
+
+
+def names(home: Home) -> list[str]:
+    """Of the nodes, as slurm.conf has them."""
+    return _NODE.findall((home.root / "etc/slurm/slurm.conf").read_text())
+
+
+def start(home: Home) -> None:
+    """Start the slurmd of each node that has none. Raises PegasusBBError."""
+    for name in missing(home):
+        argv = ["/usr/sbin/slurmd"]
+        if name != HOST:
+            _make_disk(home, name)
+            argv = [_SLURMD, name]
+        answer = call(home, argv)
+        if answer.status != 0:
+            raise PegasusBBError(f"in the testbed, {' '.join(argv)}: {answer.err}")
+
+
+def missing(home: Home) -> list[str]:
+    """The nodes whose slurmd does not run."""
+    lives = {
+        name: call(home, ["pgrep", "-F", f"/run/slurmd.{name}.pid", "-x", "slurmd"])
+        for name in names(home)
+    }
+    return [name for name, answer in lives.items() if answer.status != 0]
+
+
+def install(home: Home) -> None:
+    program = home.root / _SLURMD.lstrip("/")
+    program.write_text(_PROGRAM)
+    program.chmod(0o755)
+    (home.root / DISK.lstrip("/")).mkdir(exist_ok=True)
+
+
+def disk_of(home: Home, name: str) -> Path:
+    """Where the disk of that node is among the mounts of the testbed."""
+    return Path("/nodes", name, "disk")
+
+
+def _make_disk(home: Home, name: str) -> None:
+    """A file system of its own on a loop device; in memory if the host has none.
+
+    A disk that is there already stays as it is. Raises PegasusBBError.
+    """
+    disk = str(disk_of(home, name))
+    folder = home.root / disk.lstrip("/")
+    folder.mkdir(parents=True, exist_ok=True)
+    if call(home, ["mountpoint", "-q", disk]).status == 0:
+        return
+    image = folder.parent / "image"
+    image.unlink(missing_ok=True)
+    with image.open("wb") as file:
+        os.truncate(file.fileno(), _SIZE)
+    options = ["-q", "-m0", "-O^has_journal"]
+    made = ask(["mkfs.ext4", *options, str(image)]).status == 0
+    loop = ["mount", "-o", "loop", f"/nodes/{name}/image", disk]
+    if not made or call(home, loop).status != 0:
+        memory = ["mount", "-t", "tmpfs", "-o", f"size={_SIZE}", "none", disk]
+        answer = call(home, memory)
+        if answer.status != 0:
+            raise PegasusBBError(f"in the testbed, no disk of {name}: {answer.err}")
+    call(home, ["chmod", "1777", disk])

@@ -1,0 +1,84 @@
+"""What `pegasus-bb check` says of the disks of nodes, with Slurm's recorded answers."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pegasus_bb.model.finding import Finding, Level
+from pegasus_bb.run.check.node_disks import Gres, read_gres
+from tests.run.check.site import RECORDED, Site
+
+GRES = RECORDED / "sinfo-gres.txt"  # of nodes that differ
+
+
+@pytest.fixture
+def disks(site: Site) -> Site:
+    """Nodes with a disk, which jobs ask Slurm for."""
+    site.glite()
+    site.sizes()
+    (site.root / "nvme").mkdir()
+    path = str(site.root / "nvme")
+    site.tier(backend="node-local", path=path, request="--gres=nvme:{mb}")
+    site.tool("sinfo", f"cat {GRES}")
+    return site
+
+
+def about(site: Site, topic: str) -> list[Finding]:
+    return [found for found in site.check(mode="transient") if found.about == topic]
+
+
+def test_a_gres_that_nodes_have_is_told_with_the_most_of_it(disks: Site) -> None:
+    (found,) = about(disks, "slurm")
+    wanted = r"nodes have the gres nvme, 60 of it at most; a job asks for \d+ at most"
+    assert found.level is Level.OK and re.fullmatch(wanted, found.what)
+
+
+@pytest.mark.parametrize(
+    ("request_", "what"),
+    [
+        ("--gres=ssd:{gb}", "no node has the gres ssd, which tier bb asks for"),
+        ("-C x --gres=gpu:h100:1", "no node has the gres gpu:h100"),
+        ("--gres=nvme:{kib}", r"ID1 asks for \d+ of the gres nvme, and no node has"),
+    ],
+)
+def test_what_slurm_would_refuse_is_wrong(
+    disks: Site, request_: str, what: str
+) -> None:
+    disks.tier(backend="node-local", request=request_, path=str(disks.root / "nvme"))
+    (found,) = about(disks, "slurm")
+    assert found.level is Level.WRONG and re.match(what, found.what), found
+    assert (
+        "gpu:a100, lscratch, nvme" in found.would_do or "bb.tier: pfs" in found.would_do
+    )
+
+
+def test_nothing_is_told_where_nothing_can_be_asked(disks: Site) -> None:
+    disks.tool("sinfo", "echo 'Unable to contact slurm controller' >&2; exit 1")
+    (found,) = about(disks, "slurm")
+    assert (found.level, found.would_do) == (Level.NOTE, "")
+    assert "Unable to contact slurm controller" in found.what
+    (disks.bin / "sinfo").unlink()
+    assert about(disks, "slurm") == []
+
+
+def test_a_folder_that_is_memory_here_is_told(disks: Site) -> None:
+    disks.tool("stat", "echo tmpfs")
+    (found,) = about(disks, "tier")
+    assert found.what.endswith("on this machine it is memory (tmpfs)")
+    assert "request: memory+={mb}" in found.would_do
+    disks.tool("stat", "echo ext2/ext3")
+    (found,) = about(disks, "tier")
+    assert found.what.endswith("is looked at on each node, when a job starts there")
+
+
+def test_slurms_words_for_gres_are_read() -> None:
+    assert read_gres("(null)\n") == []
+    text = "gpu:a100:4(S:0-1),lscratch:2T\nbandwidth:no_consume:4G\nnvme"
+    assert read_gres(text) == [
+        Gres("gpu:a100", 4),
+        Gres("lscratch", 2 << 40),
+        Gres("bandwidth", 4 << 30),
+        Gres("nvme", 1),
+    ]

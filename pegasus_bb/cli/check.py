@@ -144,7 +144,8 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
             yield from of_service(tier, site)
             other = placement.other_tier if placement else None
             if placement and other and placement.job_reservations:
-                yield from of_tier(user.catalogs, other, TRANSIENT, None)
+                known = None if other.is_reserved else placement
+                yield from of_tier(user.catalogs, other, TRANSIENT, known)
 
 
 def _refusals(error: PegasusBBError, options: PlanOptions) -> Iterator[Finding]:

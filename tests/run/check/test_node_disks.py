@@ -35,6 +35,19 @@ def test_a_gres_that_nodes_have_is_told_with_the_most_of_it(disks: Site) -> None
     assert found.level is Level.OK and re.fullmatch(wanted, found.what)
 
 
+def test_in_mode_hybrid_it_is_what_the_largest_job_asks_for(disks: Site) -> None:
+    with disks.edited("sites.yml") as sites:
+        tiers = sites["x-storage-tiers"]["cori"]
+        path = str(disks.root / "fast")
+        tiers.insert(0, {"name": "fast", "backend": "directory", "path": path})
+    with disks.edited("workflow.yml") as workflow:
+        for use in (use for job in workflow["jobs"] for use in job["uses"]):
+            use["metadata"] |= {"size": 20 << 20} if use["lfn"] == "out.txt" else {}
+    said = disks.check(mode="hybrid", tier="fast", **{"job.tier": "bb"})
+    (found,) = [row for row in said if row.about == "slurm"]
+    assert found.what.endswith("; a job asks for 26 at most")
+
+
 @pytest.mark.parametrize(
     ("request_", "what"),
     [

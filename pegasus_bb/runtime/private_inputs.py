@@ -56,21 +56,8 @@ class LinkedInputs:
 
     def changed(self) -> str:
         """A message about inputs that the task has changed in place, or empty."""
-        names = list(filter(self.has_changed, self._before))
-        if not names:
-            return ""
-        from pegasus_bb.core.units import abbreviate
-
-        listed = abbreviate([os.path.basename(name) for name in names])
-        return (
-            f"{listed}: the task has changed its input in place, which other jobs may "
-            f"read as well; {_COPY}"
-        )
-
-    def has_changed(self, path: str) -> bool:
-        """Whether the file of that input is not what it was before the task."""
-        before = self._before.get(path)
-        return before is not None and not _is_same(path, before)
+        before = self._before.items()
+        return changed_inputs([path for path, was in before if not _is_same(path, was)])
 
     def closed_copy(self, folder: str) -> str:
         """The path of a file in ``folder`` that looks like a copy of an input which its
@@ -107,6 +94,20 @@ class LinkedInputs:
         if not self._before:
             return ""
         return f"if it was refused to write to an input: {_COPY}"
+
+
+def changed_inputs(paths: list[str]) -> str:
+    """A message about ``paths``, inputs that the task has changed in place; empty if
+    there are none."""
+    if not paths:
+        return ""
+    from pegasus_bb.core.units import abbreviate
+
+    listed = abbreviate([os.path.basename(path) for path in paths])
+    return (
+        f"{listed}: the task has changed its input in place, which other jobs may "
+        f"read as well; {_COPY}"
+    )
 
 
 def _is_same(path: str, before: _State) -> bool:

@@ -148,6 +148,7 @@ class TestAtOnce:
         given = source(Path(cache.path).parent)
         lease = bring(cache, given)
         Path(lease.path).chmod(0o600)
+        Path(lease.path).write_bytes(b"other")
         with pytest.raises(OSError, match="it was changed, and a job reads it"):
             cache.bring(given)
         assert names(cache) == ["in.dat"]

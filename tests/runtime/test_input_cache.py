@@ -159,6 +159,24 @@ class TestDamage:
         assert landed.read_bytes() == INPUT + b"more\n"
         assert (node.scratch / "in.dat").read_bytes() == INPUT
 
+    def test_one_that_opens_writes_and_closes_it_again_is_found(
+        self, node: JobSite
+    ) -> None:
+        spoil = "chmod u+w in.dat; printf XXXX | dd of=in.dat conv=notrunc 2> dd.log"
+        done = node.launch(f"{spoil}; chmod u-w in.dat; {READ}")
+        assert done.returncode == 1
+        assert b"in.dat: the task has changed its input in place" in done.stderr
+        assert entries(node) == []
+
+    def test_a_copy_that_was_touched_or_has_another_name_is_used_on(
+        self, node: JobSite
+    ) -> None:
+        done = node.launch(f"touch in.dat; ln -L in.dat sub/name; {READ}")
+        assert done.returncode == 0, done.stderr
+        done = node.launch(READ)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert (counts(node), result(node)) == ((1, 0), INPUT)
+
     def test_a_declared_digest_is_compared_with_the_bytes_as_brought(
         self, node: JobSite
     ) -> None:

@@ -1,7 +1,7 @@
 """One shared input in the cache of a node: its source, its copy, and the note on it.
 
-The copy is closed to writing, and its note has its stamp: size, times and inode. A copy
-with another stamp was changed, and is not used.
+The copy is closed to writing, and its note has its stamp (size, times and inode) and
+its digest. A copy with another stamp is read; with other bytes it is not used.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import stat
 from pegasus_bb.core.files import read_json, write_json
 from pegasus_bb.core.light_typing import NamedTuple
 from pegasus_bb.core.refusals import close_to_writing
+from pegasus_bb.runtime.staging.failures import CopyFailed
+from pegasus_bb.runtime.staging.folder_lfns import digest_path
 from pegasus_bb.runtime.staging.onefile import copy_file
 from pegasus_bb.runtime.transfers.checksums import check_digest
 
@@ -67,11 +69,32 @@ def copy_whole(source: Source, folder: str) -> bool:
 
 def is_whole(source: Source, folder: str) -> bool:
     """Whether the copy in ``folder`` is what its note says."""
+    path = os.path.join(folder, source.name)
     try:
-        found = stamp(os.lstat(os.path.join(folder, source.name)))
-        return bool(read_json(os.path.join(folder, _NOTE))["stamp"] == found)
+        found = stamp(os.lstat(path))
+        same = read_json(os.path.join(folder, _NOTE))["stamp"] == found
+        return bool(same) or has_its_bytes(path)
     except (OSError, ValueError, TypeError, KeyError):
         return False
+
+
+def has_its_bytes(path: str) -> bool:
+    """Whether the copy at ``path``, whose stamp has changed, has the bytes that were
+    brought: a task may touch it, or make a link to it. It is then closed to writing,
+    and its note has the new stamp. Raises OSError, ValueError."""
+    if not stat.S_ISREG(os.lstat(path).st_mode):
+        return False
+    folder = os.path.dirname(path)
+    note = read_json(os.path.join(folder, _NOTE))
+    try:
+        if digest_path(path, note["digest"]) != note["digest"]:
+            return False
+    except (CopyFailed, TypeError, KeyError):
+        return False
+    close_to_writing(path, os.lstat(path).st_mode)
+    note = {**note, "stamp": stamp(os.lstat(path))}
+    write_json(os.path.join(folder, _NOTE), note)
+    return True
 
 
 def stamp(found: os.stat_result) -> list[int]:

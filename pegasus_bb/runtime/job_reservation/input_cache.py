@@ -15,11 +15,11 @@ from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.units import parse_size
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.job_reservation.cache_folder import CacheFolder, Lease
-from pegasus_bb.runtime.job_reservation.cached_copy import Source
+from pegasus_bb.runtime.job_reservation.cached_copy import Source, has_its_bytes, stamp
 from pegasus_bb.runtime.job_reservation.disk import disk_of, is_full
 from pegasus_bb.runtime.job_reservation.planned import PlannedReservation
 from pegasus_bb.runtime.job_reservation.space import SharedInputs
-from pegasus_bb.runtime.private_inputs import LinkedInputs
+from pegasus_bb.runtime.private_inputs import LinkedInputs, changed_inputs
 from pegasus_bb.runtime.scratch_links import checked_path
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.task import tell
@@ -62,6 +62,7 @@ class InputCache(SharedInputs):
         self._shared = shared
         self._leases: dict[str, Lease] = {}
         self._linked = LinkedInputs()
+        self._stamps: dict[str, list[int]] = {}  # of those that were linked
         self.size = 0
         self.folders = (folder.path,)
         self.facts = self._counts = dict.fromkeys((HITS, HIT_BYTES, NEW, NEW_BYTES), 0)
@@ -95,16 +96,18 @@ class InputCache(SharedInputs):
                 raise
             _tell_why_not(error)
             return False
-        found = os.stat(lease.path)
+        found = os.lstat(lease.path)
         self._linked.add(lease.path, found)
+        self._stamps[lfn] = stamp(found)
         self._count(found.st_size, is_new=lease.is_new)
         return True
 
     def check(self, status: int, outputs: Iterable[str]) -> int:
-        changed = self._linked.changed()
+        changed = [lfn for lfn in self._stamps if self._has_changed(lfn)]
         if changed:
-            tell(changed)
-            self._drop_changed()
+            tell(changed_inputs([self._leases[lfn].path for lfn in changed]))
+            for lfn in changed:
+                self._folder.drop(self._leases.pop(lfn))
             return status or 1
         if status:
             tell(self._linked.advice())
@@ -132,11 +135,13 @@ class InputCache(SharedInputs):
         self._counts[number] += 1
         self._counts[size_of_all] += size
 
-    def _drop_changed(self) -> None:
-        for lfn, lease in list(self._leases.items()):
-            if self._linked.has_changed(lease.path):
-                del self._leases[lfn]
-                self._folder.drop(lease)
+    def _has_changed(self, lfn: str) -> bool:
+        path = self._leases[lfn].path
+        try:
+            now = stamp(os.lstat(path))
+            return now != self._stamps[lfn] and not has_its_bytes(path)
+        except (OSError, ValueError):
+            return True
 
 
 def _tell_why_not(error: Exception) -> None:

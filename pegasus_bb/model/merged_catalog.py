@@ -8,16 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from pegasus_bb.model.document import Data, Document
+from pegasus_bb.model.document import Data, Document, Entry
 from pegasus_bb.model.storage_file import declared_twice
 
-# Lists of a catalog -> the keys that say which of their items is which.
+# Lists of a catalog -> what an item is, and the keys that say which it is.
 _LISTS = {
-    "sites": ("name",),
-    "replicas": ("lfn",),
-    "transformations": ("namespace", "name", "version"),
-    "containers": ("name",),
+    "sites": ("a site", ("name",)),
+    "replicas": ("a replica", ("lfn",)),
+    "transformations": ("a transformation", ("namespace", "name", "version")),
+    "containers": ("a container", ("name",)),
 }
+_SITE = "a site of a transformation"
 _OURS = "x-storage-"
 _Place: TypeAlias = tuple[object, ...]
 
@@ -36,7 +37,7 @@ class MergedCatalog(Document):
         return (self.file, there) if self.file and there else (self, keys)
 
     def _in_file(self, keys: Sequence[object]) -> _Place | None:
-        for length in (2, 1):
+        for length in (4, 2, 1):  # a site of a program, an item, a list
             there = self.places.get(tuple(keys[:length]))
             if there is not None and len(keys) >= length:
                 return (*there, *keys[length:])
@@ -45,7 +46,8 @@ class MergedCatalog(Document):
 
 def merged(own: Document, file: Document) -> MergedCatalog:
     """Return the catalog ``own`` of a workflow with what only ``file`` has. Raises
-    CatalogError if both declare tiers or speeds, and not the same."""
+    CatalogError for a list that is none, and if both declare tiers or speeds, and not
+    the same."""
     data: Data = dict(own.data)
     places: dict[_Place, _Place] = {}
     for key, value in file.data.items():
@@ -54,38 +56,42 @@ def merged(own: Document, file: Document) -> MergedCatalog:
             places[key,] = (key,)
         elif key.startswith(_OURS) and value != data[key]:
             raise declared_twice(file, own, key)
-        elif key in _LISTS and isinstance(value, list) and isinstance(data[key], list):
-            data[key] = _joined(key, data[key], value, places)
+        elif key in _LISTS:
+            data[key] = _joined(key, own, file, places)
     return MergedCatalog(own.path, data, own.text, own.root, file, places)
 
 
 def _joined(
-    key: str, own: list[Any], below: list[Any], places: dict[_Place, _Place]
+    key: str, own: Document, file: Document, places: dict[_Place, _Place]
 ) -> list[Any]:
-    known = {_identity(key, entry): at for at, entry in enumerate(own)}
-    joined = list(own)
-    for at, entry in enumerate(below):
-        mine = known.get(_identity(key, entry))
-        if mine is None:
-            places[key, len(joined)] = (key, at)
-            joined.append(entry)
+    what, names = _LISTS[key]
+    mine = own.entry().entries(key, what)
+    known = {_identity(each, names): at for at, each in enumerate(mine)}
+    joined = [each.data for each in mine]
+    for entry in file.entry().entries(key, what):
+        place = known.get(_identity(entry, names))
+        if place is None:
+            places[key, len(joined)] = entry.at
+            joined.append(entry.data)
         elif key == "transformations":
-            joined[mine] = _with_more_sites(joined[mine], entry)
+            joined[place] = _with_more_sites(mine[place], entry, places)
     return joined
 
 
-def _identity(key: str, entry: Any) -> tuple[str, ...] | None:
-    if not isinstance(entry, dict):
-        return None  # its reader says what is wrong
-    return tuple(str(entry.get(each) or "") for each in _LISTS[key])
+def _identity(entry: Entry, names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(str(entry.data.get(each) or "") for each in names)
 
 
-def _with_more_sites(own: Any, below: Any) -> Any:
+def _with_more_sites(
+    own: Entry, below: Entry, places: dict[_Place, _Place]
+) -> dict[str, Any]:
     """The program ``own``, with the sites that only ``below`` has."""
-    sites = own.get("sites") or []
-    others = below.get("sites") or []
-    if not all(isinstance(each, dict) for each in (*sites, *others)):
-        return own
-    names = {each.get("name") for each in sites}
-    more = [each for each in others if each.get("name") not in names]
-    return {**own, "sites": [*sites, *more]} if more else own
+    sites = own.entries("sites", _SITE)
+    names = {str(each.data.get("name")) for each in sites}
+    joined = [each.data for each in sites]
+    for each in below.entries("sites", _SITE):
+        if str(each.data.get("name")) not in names:
+            here = (*own.at, "sites", len(joined))
+            places[here] = each.at
+            joined.append(each.data)
+    return {**own.data, "sites": joined} if len(joined) > len(sites) else own.data

@@ -281,6 +281,14 @@ RELATIVES = {
         second_task("exit 77"),
         mended,
     ),
+    "task_failed: and nothing could be saved": Story(
+        "b_B: its job ended with exit status 3",
+        second_task(
+            "echo launch: checkpoint c is NOT SAVED: /p: No space left on device >&2; "
+            "exit 3"
+        ),
+        mended,
+    ),
     "tier_full for a job": Story(
         "the tier is full (21.0 KiB",
         second_task("cat $2 > /dev/full"),

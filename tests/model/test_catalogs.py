@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -104,6 +105,40 @@ def test_an_error_names_the_file_that_an_entry_of_two_catalogs_is_from(
     lines = (folder / "replicas.yml").read_text().splitlines()
     assert '"g"' in "".join(lines[other.line - 1 : other.line + 2])
     assert other.key == "replicas.1"
+
+
+def test_a_site_of_a_program_that_only_the_file_has_is_told_with_its_line(
+    folder: Path,
+) -> None:
+    carry(
+        folder,
+        {"transformationCatalog": {"transformations": [program("mix", "a", "/m")]}},
+    )
+    below = program("mix", "b", "/f/mix")
+    (folder / "transformations.yml").write_bytes(as_json({"transformations": [below]}))
+    catalog = read(folder)[1].transformations
+    keys = next(catalog.places("mix", "b"))
+    assert catalog.document.place(keys).startswith(f"{folder}/transformations.yml:")
+
+
+@pytest.mark.parametrize(
+    ("carried", "beside", "where"),
+    [
+        (["x"], ["y"], "workflow.yml"),
+        ([], ["y"], "transformations.yml"),
+        ([], 5, "transformations.yml"),
+        ([{"name": "mix"}], [{"name": "mix", "sites": 5}], "transformations.yml"),
+        ([{"name": "mix", "sites": [3]}], [{"name": "mix"}], "workflow.yml"),
+    ],
+)
+def test_a_damaged_catalog_is_told_whether_it_is_carried_or_a_file(
+    folder: Path, carried: list[Any], beside: Any, where: str
+) -> None:
+    carry(folder, {"transformationCatalog": {"transformations": carried}})
+    (folder / "transformations.yml").write_bytes(as_json({"transformations": beside}))
+    with pytest.raises(CatalogError) as error:
+        read(folder)
+    assert Path(error.value.file).name == where
 
 
 def test_other_tiers_in_the_workflow_than_in_the_site_catalog_are_refused(

@@ -29,6 +29,8 @@ from pegasus_bb.runtime.reservation_identity import GONE
 Cause = Callable[[FailedRun], Iterator[str]]
 
 _FULL = ("No space left on device", "Disk quota exceeded", "ENOSPC", "EDQUOT")
+# What launch could not save of a job that had failed before.
+_SAVING = ("launch: checkpoint ", "launch: the folder of this failed try")
 _NO_COPY = "none of them is in"  # runtime/programs/delete.py
 _TRANSFERS_OUT = (Role.STAGE_OUT, Role.STAGE_INTER)
 _SHOWN = 3  # names in a line
@@ -255,4 +257,5 @@ def _exact(size: int) -> str:
 
 
 def _says_full(run: FailedRun, item: NodeEntry) -> bool:
-    return any(word in line for line in run.lines(item) for word in _FULL)
+    lines = (line for line in run.lines(item) if not line.startswith(_SAVING))
+    return any(word in line for line in lines for word in _FULL)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from pegasus_bb.core.units import format_files, format_size
+import re
+from collections.abc import Mapping
+
+from pegasus_bb.core.units import abbreviate, format_files, format_size, parse_size
 from pegasus_bb.decide.decision import PlacementDecision
 from pegasus_bb.decide.shared_inputs import readers
 from pegasus_bb.model.settings import Settings
+
+_OF_USER = ("USER", "SLURM_JOB_USER")  # variables that are the same in all jobs
 
 
 def what_chains_do(decision: PlacementDecision, settings: Settings) -> str:
@@ -44,19 +49,33 @@ def _why_no_chains(decision: PlacementDecision, settings: Settings) -> str:
 
 
 def what_the_cache_does(decision: PlacementDecision) -> str:
-    """Return the line of ``plan`` and ``explain``."""
+    """Return the line of ``plan`` and ``explain``; empty without job reservations."""
     placement = decision.placement
-    chains = decision.chains.found if decision.chains else ()
-    joined = {job for chain in chains for job in chain.jobs}
-    alone = placement.job_reservations.items()
-    owners = [own for job, own in alone if job not in joined]
-    counts = readers([*owners, *(chain.reservation for chain in chains)])
+    if not placement.job_reservations:
+        return ""
+    names = re.findall(r"\$(\w+)", placement.job_tier.settings["path"])
+    if any(name not in _OF_USER for name in names):
+        return f"cache:    none: path names ${names[0]}, a folder of one job"
+    counts = _readers(decision)
     if not counts:
         return "cache:    no input that is larger than --bb-copy-below has two readers"
     sizes = {lfn: placement.files[lfn].size or 0 for lfn in counts}
-    saved = sum(sizes[lfn] * (count - 1) for lfn, count in counts.items())
+    most = parse_size(placement.job_tier.settings["cache"])
+    large = [lfn for lfn in sizes if sizes[lfn] > most]
+    held = {lfn: size for lfn, size in sizes.items() if size <= most}
+    saved = sum(size * (counts[lfn] - 1) for lfn, size in held.items())
+    left = f"; too small for {abbreviate(large)}" if large else ""
     return (
-        f"cache:    {format_files(len(counts))} of several jobs, "
-        f"{format_size(sum(sizes.values()))}, once a node; a node that runs all jobs "
-        f"reads {format_size(saved)} less"
+        f"cache:    {format_files(len(held))} of several jobs, "
+        f"{format_size(sum(held.values()))}, once a node; a node that runs all jobs "
+        f"reads {format_size(saved)} less{left}"
     )
+
+
+def _readers(decision: PlacementDecision) -> Mapping[str, int]:
+    """LFN -> the number of its readers: jobs outside of chains, and chains."""
+    chains = decision.chains.found if decision.chains else ()
+    joined = {job for chain in chains for job in chain.jobs}
+    alone = decision.placement.job_reservations.items()
+    owners = [own for job, own in alone if job not in joined]
+    return readers([*owners, *(chain.reservation for chain in chains)])

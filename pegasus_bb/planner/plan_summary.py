@@ -105,8 +105,8 @@ def node_disk_lines(decision: PlacementDecision, settings: Settings) -> Iterator
 
     if settings.chains != "off":
         yield node_disk_summary.what_chains_do(decision, settings)
-    if has_cache:
-        yield node_disk_summary.what_the_cache_does(decision)
+    if has_cache and (line := node_disk_summary.what_the_cache_does(decision)):
+        yield line
 
 
 def _pools_and_streams(decision: PlacementDecision) -> Iterator[str]:

@@ -85,6 +85,18 @@ def results(site: Site, run: str) -> bytes:
     return found
 
 
+def test_a_cache_that_saves_nothing_is_called_so(site: Site, disk: Path) -> None:
+    words = ("--bb-mode", "transient")
+    for keys, line in (
+        ({"cache": "10KiB"}, "reads 0 B less; too small for big.dat"),
+        ({"path": "$TMPDIR"}, "none: path names $TMPDIR, a folder of one job"),
+    ):
+        site.declare(**{"cache": "10MiB", **keys})
+        told = site.bb("explain", *words).stdout
+        assert line in next(row for row in told.splitlines() if "cache:" in row)
+    assert "cache:" not in site.bb("explain", "--bb-mode", "persistent").stdout
+
+
 def test_it_comes_once_and_the_report_says_what_that_saves(
     site: Site, disk: Path
 ) -> None:

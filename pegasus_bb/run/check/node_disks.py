@@ -3,17 +3,21 @@ jobs ask for."""
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from pegasus_bb.core.errors import ReservationFailed
 from pegasus_bb.core.files import is_dir
 from pegasus_bb.core.process import ask
 from pegasus_bb.model.disk_request import ARGUMENTS, MEMORY, DiskRequest
 from pegasus_bb.model.finding import Finding, note, ok, wrong
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.tiers import Tier
+from pegasus_bb.planner.local_files import has_htcondor
+from pegasus_bb.runtime.job_reservation.disk import disk_of
 
 _NODES = ["sinfo", "--noheader", "--format=%G"]  # the gres of nodes, each kind once
 _GRES = re.compile(r"--gres[= ](\S+)")
@@ -53,6 +57,12 @@ def _of_path(tier: Tier) -> Finding:
         mend = "the path of a disk, or request: memory+={mb} if nodes have memory "
         mend += "there, too: it counts as the memory of the job"
         return note("tier", f"{what}; on this machine it is memory ({kind})", mend)
+    if not has_htcondor():  # `pegasus-bb run` starts every job on this machine
+        try:
+            disk_of(tier.settings, dict(os.environ))
+        except ReservationFailed as error:
+            mend = _how_to_look(tier) or "none if no job starts on this machine"
+            return note("tier", f"{what}; here it would fail: {error}", mend)
     return note("tier", what, _how_to_look(tier))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -83,7 +84,16 @@ def test_a_folder_that_is_memory_here_is_told(disks: Site) -> None:
     assert "request: memory+={mb}" in found.would_do
     disks.tool("stat", "echo ext2/ext3")
     (found,) = about(disks, "tier")
-    assert found.what.endswith("is looked at on each node, when a job starts there")
+    assert "is looked at on each node, when a job starts there" in found.what
+
+
+def test_a_disk_that_no_job_could_use_here_is_told(disks: Site) -> None:
+    """Without HTCondor each job runs here, and the folder is on the root's disk."""
+    disks.tool("stat", "echo ext2/ext3")
+    (found,) = about(disks, "tier")
+    assert found.level is Level.NOTE
+    same = (disks.root / "nvme").stat().st_dev == Path("/").stat().st_dev
+    assert ("here it would fail" in found.what) is same
 
 
 def test_slurms_words_for_gres_are_read() -> None:

@@ -149,6 +149,15 @@ def test_what_the_task_did_not_touch_is_not_copied_again(node: JobSite) -> None:
     assert (node.scratch / "state").stat().st_ino == before.st_ino
 
 
+def test_one_whose_time_stays_is_saved_if_its_bytes_are_new(node: JobSite) -> None:
+    """As one that is written through a mapping, on a tmpfs."""
+    node.launch("echo 1 > state; exit 3")
+    same = "touch -r state time; echo 2 > state; touch -r time state"
+    done = node.launch(f"{same}; exit 3")
+    assert b"checkpoint state: 2 B, is saved" in done.stderr
+    assert saved(node) == "2\n"
+
+
 def test_it_leaves_while_the_job_runs(tmp_path: Path) -> None:
     """A launch that is killed saves nothing more, and loses nothing of that."""
     node = site_on(tmp_path, "node-local", every=1)

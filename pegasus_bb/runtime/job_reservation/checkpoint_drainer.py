@@ -72,7 +72,7 @@ class _Drainer:
 
     def _save(self, checkpoint: Checkpoint, state: State) -> None:
         try:
-            size = save(checkpoint, self._copies)
+            size = save(checkpoint, self._copies, trusts_time=True)
         except (PegasusBBError, OSError) as error:
             self._say(f"checkpoint {checkpoint.lfn} is not saved yet: {error}")
             return

@@ -51,23 +51,34 @@ def bring(reservation: PlannedReservation, scratch: str, run: str) -> None:
             _keep_time(here, state_of(source))
 
 
-def save(checkpoint: Checkpoint, copies: str) -> int:
+def save(checkpoint: Checkpoint, copies: str, *, trusts_time: bool = False) -> int:
     """Save a checkpoint that was written: the bytes; -1 if the PFS has it already.
 
-    Raises CopyFailed or OSError; an older one on the PFS is then as it was.
+    ``trusts_time``: size and time tell whether it has. Otherwise the bytes are
+    compared: a file that is written through a mapping may keep its time. Raises
+    CopyFailed or OSError; an older one on the PFS is then as it was.
     """
     _, here, home = checkpoint
     state = state_of(here)
-    if os.path.isfile(home) and not os.path.islink(home) and state_of(home) == state:
+    is_alike = _is_file(home) and state_of(home) == state
+    if is_alike and (trusts_time or _has_bytes(home, digest_path(here))):
         return -1
     os.makedirs(copies, exist_ok=True)
     copy = os.path.join(copies, str(os.getpid()))
     copied = copy_path(here, copy, replace=True, vanishing=(os.path.dirname(here),))
-    if digest_path(copy, copied.digest) != copied.digest:
+    if not _has_bytes(copy, copied.digest):
         raise CopyFailed(f"{home}: the copy has other bytes than {here}")
     _keep_time(copy, state)
     _give_name(copy, home)
     return copied.size
+
+
+def _is_file(path: str) -> bool:
+    return os.path.isfile(path) and not os.path.islink(path)
+
+
+def _has_bytes(path: str, digest: str) -> bool:
+    return digest_path(path, digest) == digest
 
 
 def _give_name(copy: str, home: str) -> None:

@@ -131,6 +131,34 @@ def test_one_that_is_a_folder_comes_and_goes_as_a_whole(node: JobSite) -> None:
     assert not list(node.scratch.glob("*older"))
 
 
+@pytest.mark.parametrize("length", [238, 255])
+@pytest.mark.parametrize("make", ["echo", "mkdir -p $n; cd $n; echo"])
+def test_its_name_may_be_as_long_as_a_name_can_be(
+    tmp_path: Path, make: str, length: int
+) -> None:
+    name = "n" * length
+    node = site_on(tmp_path, "node-local")
+    node.reserve(checkpoints=[name])
+    for text in ("1", "2"):
+        done = node.launch(f"n={name}; {make} {text} > {name}; exit 3")
+        assert b"2 B, is saved" in done.stderr
+    home = node.scratch / name
+    assert (home / name if home.is_dir() else home).read_text() == "2\n"
+    assert not list(node.scratch.glob("*older"))
+
+
+@pytest.mark.parametrize("folder_comes", [True, False])
+def test_a_file_may_become_a_folder_and_a_folder_a_file(
+    node: JobSite, folder_comes: bool
+) -> None:
+    makes = ["echo 1 > state", "mkdir state; echo 1 > state/part"]
+    for make in makes if folder_comes else reversed(makes):
+        done = node.launch(f"rm -rf state; {make}; exit 3")
+        assert b"checkpoint state: 2 B, is saved" in done.stderr
+    assert (node.scratch / "state").is_dir() == folder_comes
+    assert not list(node.scratch.glob("*older"))
+
+
 def test_holes_stay_holes_and_links_are_followed(node: JobSite) -> None:
     sparse = "truncate -s 64M sub/big; echo end >> sub/big; ln -s state.5 state"
     done = node.launch(f"{sparse}; echo 5 > state.5; exit 3")

@@ -11,6 +11,7 @@ import os
 
 from pegasus_bb.core.files import sync_directory
 from pegasus_bb.core.light_typing import NamedTuple
+from pegasus_bb.core.paths import cut_name
 from pegasus_bb.core.removal import remove
 from pegasus_bb.runtime.job_reservation.planned import PlannedReservation, landing_of
 from pegasus_bb.runtime.scratch_links import checked_path
@@ -45,7 +46,7 @@ def folder_of_copies(reservation: PlannedReservation, scratch: str) -> str:
 def bring(reservation: PlannedReservation, scratch: str, run: str) -> None:
     """Bring the checkpoints that there are. Raises CopyFailed."""
     for _, here, home in checkpoints_of(reservation, scratch, run):
-        source = next(filter(os.path.exists, (home, home + _OLDER)), "")
+        source = next(filter(os.path.exists, (home, _older(home))), "")
         if source:
             copy_path(source, here, digest=False)
             _keep_time(here, state_of(source))
@@ -65,6 +66,7 @@ def save(checkpoint: Checkpoint, copies: str, *, trusts_time: bool = False) -> i
         return -1
     os.makedirs(copies, exist_ok=True)
     copy = os.path.join(copies, str(os.getpid()))
+    remove(copy)  # of another kind, perhaps
     copied = copy_path(here, copy, replace=True, vanishing=(os.path.dirname(here),))
     if not _has_bytes(copy, copied.digest):
         raise CopyFailed(f"{home}: the copy has other bytes than {here}")
@@ -77,6 +79,16 @@ def _is_file(path: str) -> bool:
     return os.path.isfile(path) and not os.path.islink(path)
 
 
+def _is_folder(path: str) -> bool:
+    return os.path.isdir(path) and not os.path.islink(path)
+
+
+def _older(home: str) -> str:
+    """The name of the older one while the newer one gets its own."""
+    name = os.fsdecode(cut_name(home)) + _OLDER
+    return os.path.join(os.path.dirname(home), name)
+
+
 def _has_bytes(path: str, digest: str) -> bool:
     return digest_path(path, digest) == digest
 
@@ -84,8 +96,8 @@ def _has_bytes(path: str, digest: str) -> bool:
 def _give_name(copy: str, home: str) -> None:
     folder = os.path.dirname(home)
     os.makedirs(folder, exist_ok=True)
-    older = home + _OLDER
-    if os.path.isdir(home) and not os.path.islink(home):
+    older = _older(home)
+    if os.path.lexists(home) and (_is_folder(home) or _is_folder(copy)):
         remove(older)
         os.rename(home, older)
     os.replace(copy, home)

@@ -69,6 +69,20 @@ class TestOnAJobReservation:
         folder, _ = kept(node.bb, f"{NODE}.8.0")
         assert (folder / "in.txt").read_text() == "input\nmine\n"
 
+    @pytest.mark.parametrize(
+        "script",
+        [
+            "echo mine > new; touch -d 2001-01-01 new; mv new in.txt",
+            "echo mine > in.txt",
+        ],
+    )
+    def test_one_that_it_replaced_is_kept_whatever_its_time(
+        self, node: JobSite, script: str
+    ) -> None:
+        node.launch(f"{script}; touch -d 2001-01-01 in.txt; exit 3")
+        folder, _ = kept(node.bb)
+        assert (folder / "in.txt").read_text() == "mine\n"
+
     def test_a_job_that_ends_well_keeps_nothing_and_removes_nothing(
         self, node: JobSite
     ) -> None:

@@ -4,7 +4,7 @@ first, then, where the user asks for it, the job's folder."""
 from __future__ import annotations
 
 import os
-import time
+import stat
 from collections.abc import Callable, Sequence
 
 from pegasus_bb.core.errors import PegasusBBError
@@ -36,7 +36,7 @@ def run_and_save(
     fails, or a signal ends the job, its files are saved: on the PFS in ``scratch``, and
     in the submit directory. Raises what ``work`` raises."""
     plan = reservation.evacuation
-    began = time.time()
+    inputs = _Inputs(reservation, space) if plan.get("keep") else None
     copies = folder_of_copies(reservation, scratch)
     checkpoints = checkpoints_of(reservation, scratch, space.run)
     status = 1
@@ -49,8 +49,8 @@ def run_and_save(
             if status:
                 signals.saves = True
                 save_checkpoints(signals, checkpoints, copies)
-                if plan.get("keep"):
-                    _keep_folder(bb, reservation, space, scratch, began, signals)
+                if inputs:
+                    _keep_folder(bb, reservation, space, scratch, inputs, signals)
             discard(copies)
 
 
@@ -94,12 +94,44 @@ def _not_saved(checkpoint: Checkpoint, why: str) -> str:
     return f"checkpoint {checkpoint.lfn} is NOT SAVED: {why}{older}"
 
 
+class _Inputs:
+    """What the task finds, so that it can be told later what it has left alone."""
+
+    def __init__(self, reservation: PlannedReservation, space: Space) -> None:
+        self._run = space.run
+        self._before = {lfn: self._look(lfn) for lfn in reservation.stage_in}
+
+    def untouched(self) -> list[str]:
+        """The files that are as they were: a time alone can be set back."""
+        return [
+            lfn
+            for lfn, look in self._before.items()
+            if look and look == self._look(lfn)
+        ]
+
+    def _look(self, lfn: str) -> tuple[int, ...]:
+        """Empty for what is no file, or leads out of the folder."""
+        try:
+            found = os.stat(checked_path(self._run, lfn))
+        except (PegasusBBError, OSError):
+            return ()
+        if not stat.S_ISREG(found.st_mode):
+            return ()
+        return (
+            found.st_dev,
+            found.st_ino,
+            found.st_size,
+            found.st_mtime_ns,
+            found.st_ctime_ns,
+        )
+
+
 def _keep_folder(
     bb: BBDir,
     reservation: PlannedReservation,
     space: Space,
     scratch: str,
-    began: float,
+    found: _Inputs,
     signals: StopSignals,
 ) -> None:
     """Keep the folder, with links in the place of inputs that the task did not
@@ -107,16 +139,7 @@ def _keep_folder(
     from pegasus_bb.runtime.failed_folder import FailedTry, keep
 
     inputs = {
-        os.path.normpath(lfn): checked_path(scratch, lfn)
-        for lfn in reservation.stage_in
-        if _is_untouched(checked_path(space.run, lfn), began)
+        os.path.normpath(lfn): checked_path(scratch, lfn) for lfn in found.untouched()
     }
     failed = FailedTry(reservation.node, reservation.job, space.run, inputs)
     keep(bb, failed, signals)
-
-
-def _is_untouched(path: str, began: float) -> bool:
-    try:
-        return os.path.isfile(path) and os.stat(path).st_mtime < began
-    except OSError:
-        return False

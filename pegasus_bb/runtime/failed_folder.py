@@ -108,7 +108,7 @@ class _Keeping:
         full."""
         from pegasus_bb.runtime.job_reservation.disk import is_full
 
-        found = sorted(self._walk(""), key=lambda each: each.size)
+        found = sorted(self._walk(), key=lambda each: each.size)
         say(str(len(found) + len(self._left)))
         for why in self._left:
             say(why)
@@ -121,21 +121,32 @@ class _Keeping:
                 if is_full(error):
                     return
 
-    def _walk(self, below: str) -> Iterator[_Found]:
+    def _walk(self) -> Iterator[_Found]:
         """Yield the files; folders and links are made at once. Without rights, or of
-        another kind, it is left out."""
-        try:
-            with os.scandir(os.path.join(self._failed.folder, below)) as entries:
-                for entry in entries:
-                    path = os.path.join(below, entry.name)
-                    try:
-                        yield from self._entry(entry, path)
-                    except OSError as error:
-                        self._left.append(_words(error, path))
-        except OSError as error:
-            self._left.append(_words(error, below))
+        another kind, it is left out. No depth is too deep, but for a path as long as
+        the system takes."""
+        folders = [""]
+        while folders:
+            below = folders.pop()
+            try:
+                with os.scandir(os.path.join(self._failed.folder, below)) as entries:
+                    for entry in entries:
+                        yield from self._looked_at(entry, below, folders)
+            except OSError as error:
+                self._left.append(_words(error, below))
 
-    def _entry(self, entry: os.DirEntry[str], path: str) -> Iterator[_Found]:
+    def _looked_at(
+        self, entry: os.DirEntry[str], below: str, folders: list[str]
+    ) -> Iterator[_Found]:
+        path = os.path.join(below, entry.name)
+        try:
+            yield from self._entry(entry, path, folders)
+        except OSError as error:
+            self._left.append(_words(error, path))
+
+    def _entry(
+        self, entry: os.DirEntry[str], path: str, folders: list[str]
+    ) -> Iterator[_Found]:
         copy = os.path.join(self._part, path)
         if path in self._failed.inputs:
             os.symlink(self._failed.inputs[path], copy)
@@ -143,7 +154,7 @@ class _Keeping:
             os.symlink(self._target(path), copy)
         elif entry.is_dir():
             os.mkdir(copy)
-            yield from self._walk(path)
+            folders.append(path)
         else:
             found = entry.stat()
             if stat.S_ISREG(found.st_mode):
@@ -186,10 +197,14 @@ class _Keeping:
 
     def _remove_half_files(self) -> None:
         """Remove the one that was copied when the process was killed."""
-        for folder, _, _ in os.walk(self._part):
+        folders = [self._part]
+        while folders:
+            folder = folders.pop()
             for parts in parts_in(folder).values():
                 for part in parts:
                     os.unlink(part)
+            with os.scandir(folder) as entries:
+                folders += [e.path for e in entries if e.is_dir(follow_symlinks=False)]
 
     def _note(self, files: int, size: int, left: int) -> None:
         note = {

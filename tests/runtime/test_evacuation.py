@@ -159,6 +159,20 @@ def test_a_file_may_become_a_folder_and_a_folder_a_file(
     assert not list(node.scratch.glob("*older"))
 
 
+def test_a_folder_that_is_too_deep_costs_no_other_its_copy(node: JobSite) -> None:
+    """More folders in each other than Python calls functions, and a link to nowhere."""
+    deep = "mkdir sub/big; cd sub/big; n=0; while [ $n -lt 1200 ]; do "
+    deep += "mkdir d; cd -P d; n=$((n + 1)); done"
+    done = node.launch(f"echo 1 > state; {deep}; exit 3")
+    assert done.returncode == 3
+    said = done.stderr.decode()
+    assert "Traceback" not in said
+    assert "checkpoint state: 2 B, is saved" in said
+    assert "checkpoint sub/big is NOT SAVED: " in said
+    assert not (node.scratch / "sub/big").exists()
+    assert not list(node.scratch.rglob("*.saving"))
+
+
 def test_holes_stay_holes_and_links_are_followed(node: JobSite) -> None:
     sparse = "truncate -s 64M sub/big; echo end >> sub/big; ln -s state.5 state"
     done = node.launch(f"{sparse}; echo 5 > state.5; exit 3")

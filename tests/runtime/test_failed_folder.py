@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pegasus_bb.core.removal import remove
 from pegasus_bb.runtime import failed_folder
 from pegasus_bb.runtime.failed_folder import FailedTry, keep
 from pegasus_bb.runtime.staging.onefile import Copied, copy_file
@@ -120,6 +121,31 @@ def test_nothing_is_kept_if_no_one_asks(tmp_path: Path) -> None:
     assert not (site.bb / "failed").exists()
 
 
+def test_no_depth_is_too_deep(tmp_path: Path) -> None:
+    site = JobSite(tmp_path, "node-local")
+    site.reserve(evacuation={"within": 30, "keep": True})
+    deep = "n=0; while [ $n -lt 1200 ]; do mkdir d; cd -P d; n=$((n + 1)); done"
+    done = site.launch(f"echo half > out.txt; {deep}; echo deep > log; exit 3")
+    assert done.returncode == 3, done.stderr
+    folder, note = kept(site.bb)
+    assert (folder / "out.txt").read_text() == "half\n"
+    assert (folder / ("d/" * 1200) / "log").read_text() == "deep\n"
+    assert (note["files"], note["left"]) == (2, 0)
+    remove(str(folder))
+
+
+def test_an_input_that_leads_out_costs_no_status(tmp_path: Path) -> None:
+    site = JobSite(tmp_path, "node-local")
+    (site.scratch / "sub").mkdir()
+    (site.scratch / "sub/in.txt").write_text("input\n")
+    site.reserve(evacuation={"within": 30, "keep": True}, stage_in=["sub/in.txt"])
+    done = site.launch("rm -r sub; ln -s / sub; echo half > out.txt; exit 3")
+    assert done.returncode == 3, done.stderr
+    folder, _ = kept(site.bb)
+    assert (folder / "sub").readlink() == Path("/")
+    assert (folder / "out.txt").read_text() == "half\n"
+
+
 class TestAPrivateFolder:
     """In a reservation that other jobs share, and on the disk of the node."""
 
@@ -145,6 +171,13 @@ class TestAPrivateFolder:
     def test_one_that_ends_well_is_not(self, job: PrivateJob) -> None:
         ended(job.run("cat small.txt > out.txt", CONDOR_JOBID=JOB))
         assert not (job.site.bb / "failed").exists()
+
+
+def make_deep(folder: Path) -> None:
+    """More folders in each other than Python calls functions."""
+    for _ in range(1200):
+        folder /= "d"
+        folder.mkdir()
 
 
 class TestInItself:
@@ -184,11 +217,14 @@ class TestInItself:
             return copy_file(source, dest)
 
         monkeypatch.setattr(failed_folder, "copy_file", copy)
+        make_deep(Path(job.folder))
         with StopSignals(2) as signals:
             signals.saves = True
             os.kill(os.getpid(), signal.SIGTERM)
             keep(site.bbdir, job, signals)
         folder, note = kept(site.bb)
+        for deep in (f"{job.folder}/d", f"{folder}/d"):
+            remove(deep)
         assert files_in(folder) == ["a"]
         assert (note["files"], note["left"]) == (1, 2)
         said = capsys.readouterr().err

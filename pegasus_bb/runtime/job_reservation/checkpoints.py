@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
 
 from pegasus_bb.core.files import sync_directory
 from pegasus_bb.core.light_typing import NamedTuple
@@ -59,6 +60,14 @@ def save(checkpoint: Checkpoint, copies: str, *, trusts_time: bool = False) -> i
     compared: a file that is written through a mapping may keep its time. Raises
     CopyFailed or OSError; an older one on the PFS is then as it was.
     """
+    try:
+        return _save(checkpoint, copies, trusts_time=trusts_time)
+    except RecursionError as error:
+        why = "its folders are too deep to be copied"
+        raise CopyFailed(f"{checkpoint.here}: {why}") from error
+
+
+def _save(checkpoint: Checkpoint, copies: str, *, trusts_time: bool) -> int:
     _, here, home = checkpoint
     state = state_of(here)
     is_alike = _is_file(home) and state_of(home) == state
@@ -112,13 +121,24 @@ def state_of(path: str) -> State:
     if not os.path.isdir(path):
         return found.st_size, found.st_mtime_ns
     size, newest = 0, found.st_mtime_ns
-    for folder, _, names in os.walk(path):
-        for name in names:
-            with contextlib.suppress(FileNotFoundError):  # the task removes it
-                found = os.lstat(os.path.join(folder, name))
-                size += found.st_size
-                newest = max(newest, found.st_mtime_ns)
+    for each in _files_in(path):
+        with contextlib.suppress(FileNotFoundError):  # the task removes it
+            found = each.stat(follow_symlinks=False)
+            size += found.st_size
+            newest = max(newest, found.st_mtime_ns)
     return size, newest
+
+
+def _files_in(path: str) -> Iterator[os.DirEntry[str]]:
+    """All that is no folder; no depth is too deep."""
+    folders = [path]
+    while folders:
+        with contextlib.suppress(OSError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                else:
+                    yield entry
 
 
 def _keep_time(copy: str, state: State) -> None:

@@ -59,7 +59,7 @@ def save_checkpoints(
 ) -> None:
     """Save those that were written, the smallest first, and say so."""
     written = [each for each in checkpoints if os.path.exists(each.here)]
-    written.sort(key=lambda each: state_of(each.here)[0])
+    written.sort(key=_size_of)
     if not written:
         return
 
@@ -75,6 +75,13 @@ def save_checkpoints(
         tell(line)
     for each in written[len(lines) :]:
         tell(_not_saved(each, why))
+
+
+def _size_of(checkpoint: Checkpoint) -> int:
+    try:
+        return state_of(checkpoint.here)[0]
+    except OSError:  # why is said when it is saved
+        return 0
 
 
 def _saved(checkpoint: Checkpoint, copies: str) -> str:

@@ -221,6 +221,18 @@ def test_it_leaves_while_the_job_runs(tmp_path: Path) -> None:
     assert not list(node.scratch.rglob("*.saving"))
 
 
+def test_a_loop_of_links_keeps_no_other_from_leaving(tmp_path: Path) -> None:
+    node = site_on(tmp_path, "node-local", every=1)
+    node.reserve(checkpoints=["sub/big", "state"])
+    with running(node, f"ln -s big sub/big; {COUNT}; sleep 60") as job:
+        try:
+            until((node.scratch / "state").exists)
+        finally:
+            os.killpg(job.pid, signal.SIGKILL)
+            job.communicate(timeout=60)
+    assert saved(node) == "1\n"
+
+
 def test_it_is_brought_to_a_job_that_works_on_the_pfs(node: JobSite) -> None:
     """Where the disk of its node is full."""
     node.reserve(capacity=1 << 60)

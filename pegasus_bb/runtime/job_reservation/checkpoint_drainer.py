@@ -57,7 +57,7 @@ class _Drainer:
         while True:
             time.sleep(min(self._every, _LOOK))
             for each in self._checkpoints:
-                with contextlib.suppress(FileNotFoundError):
+                with contextlib.suppress(OSError):  # none yet, or a loop of links
                     self._look(each)
 
     def _look(self, checkpoint: Checkpoint) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.runtime.job_reservation import evacuation
+from pegasus_bb.runtime.job_reservation.checkpoint_drainer import Drainer
 from pegasus_bb.runtime.job_reservation.checkpoints import Checkpoint
 from pegasus_bb.runtime.stop_signals import JobEnds, StopSignals
 from tests.support.job_reservation_site import JOB, NODE, JobSite
@@ -240,6 +241,26 @@ def test_it_is_brought_to_a_job_that_works_on_the_pfs(node: JobSite) -> None:
         done = node.launch(f"{COUNT}; exit 3")
         assert b"this job works on the PFS" in done.stderr
         assert saved(node) == f"{number + 1}\n"
+
+
+def test_none_leaves_before_its_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is first seen may be half of it, and the PFS may have an older one."""
+    here, home = tmp_path / "here", tmp_path / "home"
+    here.write_text("half")
+    home.write_text("older")
+    state = Checkpoint("state", str(here), str(home))
+    drainer = Drainer([state], str(tmp_path / "copies"), 60)
+    for _ in range(3):
+        drainer.look(state)
+    assert home.read_text() == "older"
+    later = time.monotonic() + 61
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    here.write_text("whole")
+    for _ in range(2):
+        drainer.look(state)
+    assert home.read_text() == "whole"
 
 
 class TestInItself:

@@ -33,14 +33,14 @@ def draining(
     if not (checkpoints and every):
         yield
         return
-    pid = fork_beside(_Drainer(checkpoints, copies, every).run)
+    pid = fork_beside(Drainer(checkpoints, copies, every).run)
     try:
         yield
     finally:
         kill(pid)  # a copy that it makes has no name yet
 
 
-class _Drainer:
+class Drainer:
     def __init__(
         self, checkpoints: Sequence[Checkpoint], copies: str, every: float
     ) -> None:
@@ -49,7 +49,8 @@ class _Drainer:
         self._every = every
         self._seen: dict[str, State] = {}  # at the last look
         self._saved: dict[str, State] = {}
-        self._due: dict[str, float] = {}  # not before
+        self._first = time.monotonic() + every
+        self._due: dict[str, float] = {}  # not before; the first time: self._first
         self._said: set[str] = set()
 
     def run(self) -> None:
@@ -58,15 +59,16 @@ class _Drainer:
             time.sleep(min(self._every, _LOOK))
             for each in self._checkpoints:
                 with contextlib.suppress(OSError):  # none yet, or a loop of links
-                    self._look(each)
+                    self.look(each)
 
-    def _look(self, checkpoint: Checkpoint) -> None:
+    def look(self, checkpoint: Checkpoint) -> None:
+        """Save it, if it is new, whole and due. Raises OSError."""
         lfn = checkpoint.lfn
         state = state_of(checkpoint.here)
         is_quiet = self._seen.get(lfn) == state
         self._seen[lfn] = state
         is_new = self._saved.get(lfn) != state
-        if is_quiet and is_new and time.monotonic() >= self._due.get(lfn, 0.0):
+        if is_quiet and is_new and time.monotonic() >= self._due.get(lfn, self._first):
             self._due[lfn] = time.monotonic() + self._every
             self._save(checkpoint, state)
 

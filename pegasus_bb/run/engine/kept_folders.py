@@ -36,7 +36,14 @@ def kept_folders(place: SubmitDir) -> list[KeptFolder]:
 def _kept(note: Path) -> KeptFolder | None:
     try:
         data = read_json(str(note))
-        counts = (int(data[key]) for key in ("files", "size", "left"))
+        counts = (_count(data[key]) for key in ("files", "size", "left"))
         return KeptFolder(str(data["node"]), str(note.with_suffix("")), *counts)
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def _count(value: object) -> int:
+    """Raises ValueError for what no launcher of ours has written."""
+    if isinstance(value, int) and 0 <= value < 1 << 63:
+        return value
+    raise ValueError("no count")

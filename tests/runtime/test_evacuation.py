@@ -110,6 +110,12 @@ def test_what_was_not_written_is_no_error(node: JobSite) -> None:
     assert b"checkpoint" not in done.stderr
 
 
+def test_one_that_a_task_removes_comes_back(node: JobSite) -> None:
+    node.launch(f"{COUNT}; exit 3")
+    assert b"checkpoint" not in node.launch("rm state; exit 3").stderr
+    assert node.launch("cat state; exit 3").stdout == b"1\n"
+
+
 def test_an_older_one_stays_if_no_time_is_left(tmp_path: Path) -> None:
     node = site_on(tmp_path, "node-local", within=1)
     (node.scratch / "state").write_text("7\n")

@@ -208,9 +208,11 @@ class TestInItself:
         monkeypatch: pytest.MonkeyPatch,
         capsys: pytest.CaptureFixture[str],
     ) -> None:
+        is_late = why == "no time was left"
+
         def copy(source: str, dest: str) -> Copied:
             if source.endswith("bb"):
-                if why == "no time was left":
+                if is_late:
                     Path(part_name(dest)).write_text("half")
                     time.sleep(60)
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), dest)
@@ -218,7 +220,7 @@ class TestInItself:
 
         monkeypatch.setattr(failed_folder, "copy_file", copy)
         make_deep(Path(job.folder))
-        with StopSignals(2) as signals:
+        with StopSignals(6 if is_late else 60) as signals:
             signals.saves = True
             os.kill(os.getpid(), signal.SIGTERM)
             keep(site.bbdir, job, signals)

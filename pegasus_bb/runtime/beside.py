@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import traceback
 from collections.abc import Callable
 
 from pegasus_bb.runtime.proc import FORWARDED, parent_death_signal
@@ -30,6 +29,8 @@ def fork_beside(work: Callable[[], None]) -> int:
             work()
             status = 0
     except BaseException:
+        import traceback  # few need it
+
         traceback.print_exc()
     finally:
         os._exit(status)

@@ -21,6 +21,7 @@ from pegasus_bb.runtime.job_reservation.checkpoints import (
 from pegasus_bb.runtime.job_reservation.planned import PlannedReservation
 from pegasus_bb.runtime.job_reservation.space import Space, discard
 from pegasus_bb.runtime.scratch_links import checked_path
+from pegasus_bb.runtime.staging.items import stamp
 from pegasus_bb.runtime.stop_signals import Say, StopSignals
 from pegasus_bb.runtime.task import tell
 
@@ -124,13 +125,7 @@ class _Inputs:
             return ()
         if not stat.S_ISREG(found.st_mode):
             return ()
-        return (
-            found.st_dev,
-            found.st_ino,
-            found.st_size,
-            found.st_mtime_ns,
-            found.st_ctime_ns,
-        )
+        return (found.st_size, *stamp(found))
 
 
 def _keep_folder(

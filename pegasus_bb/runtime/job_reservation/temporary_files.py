@@ -10,12 +10,11 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-import signal
 import time
 from collections.abc import Callable, Iterator, MutableMapping
 
+from pegasus_bb.runtime.beside import fork_beside
 from pegasus_bb.runtime.job_reservation.space import discard
-from pegasus_bb.runtime.proc import FORWARDED
 from pegasus_bb.runtime.records.streams import NODE_TEMP
 
 NAMES = ("TMPDIR", "TMP", "TEMP")
@@ -70,19 +69,16 @@ def _watch(folder: str) -> tuple[int, int, int]:
     that of its answer."""
     ended, stop = os.pipe()
     answer, say = os.pipe()
-    pid = os.fork()
-    if pid:
-        os.close(ended)
-        os.close(say)
-        return pid, stop, answer
-    try:
-        for number in FORWARDED:  # for the whole group; the job's end ends this, too
-            signal.signal(number, signal.SIG_IGN)
+
+    def look() -> None:
         os.close(stop)
         os.close(answer)
         os.write(say, str(_peak_until(ended, folder)).encode())
-    finally:
-        os._exit(0)
+
+    pid = fork_beside(look)
+    os.close(ended)
+    os.close(say)
+    return pid, stop, answer
 
 
 def _peak_until(ended: int, folder: str) -> int:

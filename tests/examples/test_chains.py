@@ -34,20 +34,27 @@ def bb(folder: Path, *words: str) -> Any:
     return done
 
 
-def results(folder: Path, workflow: Path, chains: str) -> dict[str, str]:
-    """The digests of a run on the node's disk."""
-    here = folder / chains
+def results(
+    folder: Path, workflow: Path, run: str, *options: str, **keys: str
+) -> dict[str, str]:
+    """The digests of a run on the node's disk, a tier with these ``keys``."""
+    here = folder / run
     tier = {"name": "nvme", "backend": "node-local", "path": str(folder / "nvme")}
-    sites = {"x-storage-tiers": {"cluster": [{**tier, "mount": "any"}]}}
+    sites = {"x-storage-tiers": {"cluster": [{**tier, **keys, "mount": "any"}]}}
     (folder / "tiers.yml").write_text(json.dumps(sites))
-    own = ("--bb-mode", "transient", "--bb-tiers", "tiers.yml", "--bb-chains", chains)
+    own = ("--bb-mode", "transient", "--bb-tiers", "tiers.yml", *options)
     there = ("--sites", "cluster", "--output-dir", str(here), "--dir", "submit")
-    words = ("--bb-planner", "builtin", *there, "--relative-submit-dir", chains)
+    words = ("--bb-planner", "builtin", *there, "--relative-submit-dir", run)
     bb(folder, "plan", *own, *words, str(workflow))
-    bb(folder, "run", f"submit/{chains}")
+    bb(folder, "run", f"submit/{run}")
     files = [path for path in here.rglob("*") if path.is_file()]
-    assert list((folder / "nvme").iterdir()) == []
     return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
+
+
+def with_chains(folder: Path, workflow: Path, chains: str) -> dict[str, str]:
+    found = results(folder, workflow, chains, "--bb-chains", chains)
+    assert list((folder / "nvme").iterdir()) == []
+    return found
 
 
 @pytest.mark.parametrize(
@@ -62,9 +69,9 @@ def test_results_are_the_same_with_chains(
 ) -> None:
     workflow = generate(tmp_path)
     (tmp_path / "nvme").mkdir()
-    plain = results(tmp_path, workflow, "off")
+    plain = with_chains(tmp_path, workflow, "off")
     assert plain
-    assert results(tmp_path, workflow, "on") == plain
+    assert with_chains(tmp_path, workflow, "on") == plain
     nodes = [path.stem for path in (tmp_path / "submit/on/bb/nodes").iterdir()]
     assert (
         sum(name.startswith("merge_") and "chain" in name for name in nodes) == chains

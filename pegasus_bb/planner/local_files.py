@@ -41,6 +41,15 @@ def check_local_files(
         raise UsageError("\n".join([*lines, f"  {_ANYWAY}"]))
 
 
+def notes_on_programs(given: PlanningInput) -> list[str]:
+    """What a plan says of programs and images that are not on this machine."""
+    return [
+        f"{each.about}: {each.what}\n  fix:      {each.would_do}"
+        for each in (*of_programs(given), *of_images(given))
+        if each.level is Level.NOTE
+    ]
+
+
 def of_local_files(
     options: PlanOptions, given: PlanningInput, decision: PlacementDecision | None
 ) -> Iterator[Finding]:
@@ -96,17 +105,16 @@ def of_programs(given: PlanningInput) -> Iterator[Finding]:
         what = listed("no programs that you may run", closed)
         yield wrong("programs", what, f"chmod +x {path}")
     all_here = not has_htcondor()  # every job runs on this machine
-    needed = [
-        name
-        for name, p in gone.items()
-        if (p.site == "local" or _is_a_folder(p.pfn)) and not _is_of_pegasus(p.pfn)
-    ]
+    needed = [n for n, p in gone.items() if _is_mistaken(p)]
     mend = "the pfn in the transformation catalog"
     if needed:
         yield wrong("programs", listed("not on this machine", needed), mend)
     elif tools := _missing_tools(given):
         mend = "a Pegasus on this machine, or none if its jobs run elsewhere"
         yield note("programs", tools, mend)
+    elif staged := [n for n, p in gone.items() if p.site == "local"]:
+        mend = f"install them before the run, whose stage-in brings them; or {mend}"
+        yield note("programs", listed("not installed on this machine", staged), mend)
     elif gone:
         here = " (`pegasus-bb run` starts every job here)" if all_here else ""
         mend = f"none if site {site} is elsewhere and has them{here}; else {mend}"
@@ -142,10 +150,14 @@ def of_images(given: PlanningInput) -> Iterator[Finding]:
     staged = staged_executables(given.workflow, catalog, given.site.name).values()
     images = [each for each in staged if not isinstance(each, Executable)]
     gone = [each.pfn for each in images if not _is_file_here(each.pfn)]
-    if gone:
-        at = catalog.document.place(["containers"])
-        what = f"{at}: images not where the catalog says: {abbreviate(gone)}"
-        yield wrong("images", what, "the path on this machine")
+    at = catalog.document.place(["containers"])
+    mend = "the path on this machine"
+    if mistaken := [pfn for pfn in gone if _is_misnamed(pfn)]:
+        what = f"{at}: images not where the catalog says: {abbreviate(mistaken)}"
+        yield wrong("images", what, mend)
+    elif gone:
+        what = f"{at}: images not on this machine: {abbreviate(gone)}"
+        yield note("images", what, f"put them there before the run; or {mend}")
 
 
 def has_htcondor() -> bool:
@@ -242,8 +254,18 @@ def _is_file_here(pfn: str) -> bool:
     return not path or is_file(path)
 
 
-def _is_a_folder(pfn: str) -> bool:
-    return Path(_path(pfn)).is_dir()
+def _is_mistaken(program: Executable) -> bool:
+    """Whether a missing program is one that no installation will bring."""
+    if Path(_path(program.pfn)).is_dir():
+        return True
+    is_here = program.site == "local" and not _is_of_pegasus(program.pfn)
+    return is_here and _is_misnamed(program.pfn)
+
+
+def _is_misnamed(pfn: str) -> bool:
+    """Whether a missing file is not in a folder that is here. Where the folder is
+    missing as well, something is not installed yet, and Pegasus plans such runs."""
+    return Path(_path(pfn)).parent.is_dir()
 
 
 def _is_of_pegasus(pfn: str) -> bool:

@@ -12,9 +12,8 @@ from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.place_files import decide
 from pegasus_bb.decide.tier_choice import rule_of
 from pegasus_bb.model.catalogs import SPEEDS
-from pegasus_bb.model.finding import Level
 from pegasus_bb.planner.existing_submit_dir import check_existing
-from pegasus_bb.planner.local_files import check_local_files, of_programs
+from pegasus_bb.planner.local_files import check_local_files, notes_on_programs
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.plan_summary import omission_notes, summary
 from pegasus_bb.planner.reading import no_collection, read
@@ -151,11 +150,7 @@ def _predict(
 def plan_notes(given: PlanningInput, run: RunPlan, *, is_builtin: bool) -> list[str]:
     """Notes on parts of the user's input that the planner ignores."""
     notes = omission_notes(given, is_builtin=is_builtin)
-    notes += [
-        f"{each.about}: {each.what}\n  fix:      {each.would_do}"
-        for each in of_programs(given)
-        if each.level is Level.NOTE
-    ]
+    notes += notes_on_programs(given)
     if given.settings.darshan == "auto" and not run.darshan:
         notes.append(
             "darshan:  auto found no libdarshan.so here that works without MPI: no "

@@ -75,8 +75,11 @@ def lost_input(site: Site) -> None:
 
 def lost_program(site: Site) -> None:
     with site.edited("transformations.yml") as catalog:
-        place = {"name": "local", "pfn": "/nowhere/mix", "type": "stageable"}
-        catalog["transformations"][0]["sites"] = [place]
+        catalog["transformations"][0]["sites"] = [staged("/usr/bin/no-such-mix")]
+
+
+def staged(pfn: str) -> dict[str, str]:
+    return {"name": "local", "pfn": pfn, "type": "stageable"}
 
 
 def no_room(site: Site) -> None:
@@ -93,7 +96,7 @@ NOT_HERE: dict[str, tuple[Mistake, list[str], list[str]]] = {
     "program that is gone": (
         lost_program,
         [],
-        ["transformations.yml:", "(/nowhere/mix)", "not on this machine"],
+        ["transformations.yml:", "(/usr/bin/no-such-mix)", "not on this machine"],
     ),
     "capacity above the file system": (
         no_room,
@@ -148,6 +151,17 @@ def test_plan_refuses_what_this_machine_lacks_unless_it_is_not_to_check(
     assert [part for part in (*named, "--no-check") if part not in said] == []
     assert not (site.root / "submit").exists()
     assert site.plan(*words, "--no-check").returncode == 0
+
+
+def test_programs_that_are_not_installed_yet_are_a_note_as_pegasus_plans_them(
+    site: Site,
+) -> None:
+    with site.edited("transformations.yml") as catalog:
+        catalog["transformations"][0]["sites"] = [staged("/opt/not-yet/mix")]
+    planned = site.plan("bb", "--bb-mode", "persistent")
+    assert planned.returncode == 0, planned.stderr
+    assert "not installed on this machine: mix (/opt/not-yet/mix)" in planned.stderr
+    assert "install them before the run" in planned.stderr
 
 
 @pytest.mark.parametrize("name", MISTAKES)

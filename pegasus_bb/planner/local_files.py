@@ -150,14 +150,16 @@ def of_images(given: PlanningInput) -> Iterator[Finding]:
     staged = staged_executables(given.workflow, catalog, given.site.name).values()
     images = [each for each in staged if not isinstance(each, Executable)]
     gone = [each.pfn for each in images if not _is_file_here(each.pfn)]
+    if not gone:
+        return
+    mistaken = [pfn for pfn in gone if _is_misnamed(pfn)]
     at = catalog.document.place(["containers"])
-    mend = "the path on this machine"
-    if mistaken := [pfn for pfn in gone if _is_misnamed(pfn)]:
-        what = f"{at}: images not where the catalog says: {abbreviate(mistaken)}"
-        yield wrong("images", what, mend)
-    elif gone:
-        what = f"{at}: images not on this machine: {abbreviate(gone)}"
-        yield note("images", what, f"put them there before the run; or {mend}")
+    what = f"{at}: images not on this machine: {abbreviate(mistaken or gone)}"
+    if mistaken:
+        yield wrong("images", what, "the path on this machine")
+    else:
+        mend = "put them there before the run; or the path on this machine"
+        yield note("images", what, mend)
 
 
 def has_htcondor() -> bool:

@@ -103,7 +103,7 @@ def test_a_program_in_an_image_is_one_of_every_site(user: ImageUser, kind: str) 
 @pytest.mark.parametrize(
     ("image", "said", "words"),
     [
-        ("/usr/no-box.sif", {"image.site": "local"}, "not where the catalog says"),
+        ("/usr/no-box.sif", {"image.site": "local"}, "images not on this machine"),
         ("https://far/a.sif", {"name": "a box"}, "which must be that of a file"),
         ("https://far/a.sif", {"metadata": {"size": "big"}}, "its size"),
         ("https://far/a.sif", {"checksum": {"md5": "1"}}, "of the kind sha256"),

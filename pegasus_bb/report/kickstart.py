@@ -91,7 +91,7 @@ def _task(text: RecordText, node: str, retry: int) -> Task:
         start=_instant(main.get("start", record.get("start"))),
         duration=_required(main, "duration"),
         exit_code=_exit_code(_mapping(main, "status")),
-        retry=retry,
+        retry=retry + text.tries - 1,
         host=_host(record),
         utime=_seconds(usage, "utime"),
         stime=_seconds(usage, "stime"),

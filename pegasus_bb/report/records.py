@@ -28,6 +28,8 @@ SIZE_LIMIT = 64 << 20  # bytes of one file; a real record is a few KiB
 _RECORD = re.compile(rb"^- invocation:.*\n?(?:[ \t].*\n?|\r?\n)*", re.MULTILINE)
 _SUMMARY = re.compile(rb"^\[cluster-summary [^\n]{0,200}?\btasks=(\d{1,9})\b", re.M)
 _COUNTERS = re.compile(rb"# pegasus_bb io: (\{[^\n]{1,4000}\})\n")
+_TRIES = re.compile(rb"^# pegasus_bb tries: (\d{1,9})\n\Z", re.MULTILINE)
+_TRIES_LINE = 40  # bytes that it has at most
 # stdout and stderr of the task. A first line with leading blanks makes the block
 # (`|` without an indentation) something that no YAML reader takes.
 _DATA = re.compile(rb"\n( *)data: \|.*(?:\n\1 .*|\n[ \t]*\r?(?=\n|$))*")
@@ -54,6 +56,7 @@ class RecordText(NamedTuple):
     why: str = ""
     io: Mapping[str, Any] | None = None  # what our launcher counted, after the record
     calls: tuple[FileUse, ...] = ()  # -z, -Z: per process and file
+    tries: int = 1  # of the task in its place; the others left their records elsewhere
 
 
 def read_records(path: Path) -> Iterator[RecordText]:
@@ -93,7 +96,10 @@ def _each(text: bytes) -> Iterator[RecordText]:
         yield from map(_parse_xml, kickstart_xml.split(text))
         return
     for match in _RECORD.finditer(text):
-        yield _parse(match.group())._replace(io=_counters(text, match.end()))
+        io = _counters(text, match.end())
+        tries = _TRIES.search(text, match.start() - _TRIES_LINE, match.start())
+        record = _parse(match.group())._replace(io=io)
+        yield record._replace(tries=int(tries[1])) if tries else record
 
 
 def _clustered(text: bytes) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.report.records import read_records
+from pegasus_bb.report.run_folder import read_run
 from tests.support.user_site import Site, expected, killed_when
 from tests.support.waiting import until
 
@@ -16,6 +17,13 @@ CHAIN = "merge_mix_chain1_ID1"  # of D and E
 EMPTY = """
 assert os.listdir(os.environ["TMPDIR"]) == [], "what another task has left"
 open(os.environ["TMPDIR"] + "/left", "w").close()
+"""
+# Notes each run of a task, and what it finds in its folder.
+NOTED = """
+import os, sys
+found = sorted(os.listdir()) + os.listdir(os.environ["TMPDIR"])
+with open({ran!r}, "a") as ran:
+    print(sys.argv[1], *found, file=ran)
 """
 RESULT = {"e.dat": expected()["e.dat"]}
 
@@ -62,6 +70,72 @@ def test_a_file_within_a_chain_never_leaves_its_node(
     (place,) = {one["cwd"] for one in records}
     assert place.startswith(f"{disk}/")
     assert list(disk.iterdir()) == []
+
+
+def noted(site: Site, *, once: bool = False) -> Path:
+    """The file with the runs of tasks; the one that fails does so ``once``."""
+    ran = site.root / "ran"
+    task = site.root / "mix.py"
+    line, rest = task.read_text().split("\n", 1)
+    if once:
+        half = 'open(out, "wb").write(b"half a res")'
+        trace = "open('trace', 'w'); open(os.environ['TMPDIR'] + '/trace', 'w')"
+        rest = rest.replace(half, f"{half}; {trace}; os.unlink(trouble)")
+    task.write_text(f"{line}\n{NOTED.format(ran=str(ran))}{rest}")
+    return ran
+
+
+@pytest.mark.parametrize("data", ["sharedfs", "condorio"])
+def test_a_failed_task_of_a_chain_is_tried_again_in_its_place(
+    site: Site, disk: Path, data: str
+) -> None:
+    """It finds what it found at first, and the chain is one try of its node."""
+    site.configure(data)
+    ran = noted(site, once=True)
+    site.trouble.write_text("e.dat")
+    folder = planned(site, "run", "--bb-chains", "auto")
+    assert node(folder)["retry"] == 1
+    site.finishes("run", RESULT)
+    *_, made, first, second = ran.read_text().splitlines()
+    assert (made.split()[0], first, second) == ("d.dat", first, first)
+    assert "e.dat" not in first.split()[1:]
+    (out,) = folder.glob(f"*/*/{CHAIN}.out.*")
+    assert [record.tries for record in read_records(out)] == [1, 2]
+    (err,) = folder.glob(f"*/*/{CHAIN}.err.*")
+    (failed,) = read_records(err)
+    assert failed.data is not None
+    assert failed.data["derivation"] == "E"
+    assert failed.data["mainjob"]["status"]["regular_exitcode"] == 1
+    assert "launch: E: try 1 ended with 1; it is tried again in its" in err.read_text()
+    run = read_run(folder)
+    assert (run.retries, [t.retry for t in run.tasks if t.job in ("D", "E")]) == (
+        1,
+        [0, 1],
+    )
+    assert list(disk.iterdir()) == []
+
+
+@pytest.mark.parametrize(("retry", "runs"), [(0, 1), (1, 4), (2, 9)])
+def test_a_task_of_a_chain_that_fails_for_ever_has_its_tries_at_each_of_its_node(
+    site: Site, retry: int, runs: int
+) -> None:
+    ran = noted(site)
+    site.trouble.write_text("e.dat")
+    with site.edited("transformations.yml") as programs:
+        (program,) = programs["transformations"]
+        program["profiles"] = {"dagman": {"retry": str(retry)}}
+    folder = planned(site, "run", "--bb-chains", "auto")
+    failed = site.run("run")
+    assert failed.returncode == 80
+    assert "mix: the disk on my desk is full" in failed.stderr
+    begun = [line.split()[0] for line in ran.read_text().splitlines()]
+    assert (begun.count("d.dat"), begun.count("e.dat")) == (retry + 1, runs)
+    assert len(list(folder.glob(f"*/*/{CHAIN}.out.*"))) == retry + 1
+
+
+def test_a_chain_whose_folder_is_to_be_kept_has_no_try_in_its_place(site: Site) -> None:
+    more = ("--bb-chains", "auto", "--bb-keep-failed", "on")
+    assert "retry" not in node(planned(site, "run", *more))
 
 
 def test_a_failed_chain_begins_anew_and_says_which_task_failed(site: Site) -> None:

@@ -163,3 +163,27 @@ def test_a_chain_is_a_cluster_whose_inner_files_stay(runner: WorkflowRunner) -> 
     assert (own["stay"], own["stage_out"]) == (["mid.txt"], ["out.txt"])
     runs_to_a_good_end(runner)
     assert not list((runner.work / "pfs").rglob("mid*.txt"))
+
+
+def test_a_failed_task_of_a_chain_is_tried_again_in_its_place(
+    runner: WorkflowRunner,
+) -> None:
+    """pegasus-kickstart writes the records, and pegasus-exitcode believes the last."""
+    task = runner.work / "cat1.sh"
+    once = (
+        f"if [ $2 = out.txt ] && rm {runner.work}/ill; then echo half > $2; exit 7; fi"
+    )
+    count = f"echo $2 >> {runner.work}/ran"
+    task.write_text(f'#!/bin/sh\n{count}\n{once}\nset -C; cat "$1" > "$2"\n')
+    (runner.work / "ill").touch()
+    clustered(runner)
+    submit = plan(runner, "transient", "--bb-chains", "auto")
+    runs_to_a_good_end(runner)
+    ran = (runner.work / "ran").read_text().split()
+    assert [ran.count(name) for name in ("mid.txt", "out.txt")] == [1, 2]
+    name = "00/00/merge_chain1"
+    tried = "# pegasus_bb tries: 2\n- invocation: "
+    assert tried in (submit / f"{name}.out.000").read_text()
+    failed = (submit / f"{name}.err.000").read_text()
+    assert failed.startswith("- invocation: True\n")
+    assert "launch: ID2: try 1 ended with 7; it is tried again" in failed

@@ -23,6 +23,7 @@ _DAGMAN_LOG = "_CONDOR_DAGMAN_LOG"
 _OUT = ".dagman.out"
 
 
+_RECORD = re.compile(r"^- invocation:.*\n(?:[ \t].*\n|\n)*", re.MULTILINE)
 # Quoted output is told by its indentation in a Kickstart record.
 _QUOTED = r"^ {{4}}{}:\n(?: {{6}}.*\n)*? {{6}}data: \|\n((?: {{8}}.*\n| *\n)*)"
 
@@ -106,10 +107,12 @@ def _sibling(node: Node, place: SubmitDir, ending: str) -> Path:
 def _job_evidence(file: Path) -> Evidence:
     """The task's output is in its Kickstart record; without a record it is in .err."""
     text = _tail(file)
-    if "- invocation:" in text:
+    # It may have the record of a try of a task that another one followed.
+    rest = _RECORD.sub("", text) if ".err" in file.name else ""
+    if "- invocation:" in text and not rest.strip():
         record = text[text.rindex("- invocation:") :]
         return Evidence(file, _last_lines(_block(record, "stderr") or _block(record)))
-    return Evidence(file, _last_lines(text) if ".err" in file.name else [])
+    return Evidence(file, _last_lines(rest))
 
 
 def _block(record: str, stream: str = "stdout") -> str:

@@ -62,7 +62,7 @@ def run_on_reservation(
     """
     reservation = job_reservation(bb, node, environ)
     if is_inside(reservation, environ):
-        return _run_inside(bb, argv, environ)
+        return _run_inside(bb, reservation, argv, environ)
     lock_node(bb, environ)
     if reservation.shared and has_failed(bb, reservation.node):
         reservation = reservation._replace(shared={})  # it may want to write to them
@@ -74,13 +74,24 @@ def run_on_reservation(
         raise
 
 
-def _run_inside(bb: BBDir, argv: list[str], environ: dict[str, str]) -> int:
+def _run_inside(
+    bb: BBDir, reservation: PlannedReservation, argv: list[str], environ: dict[str, str]
+) -> int:
     """Run a task of a cluster, which has the reservation."""
-    if "PEGASUS_BB_TEMP" not in environ:
-        return run_command(bb, argv, environ)
-    from pegasus_bb.runtime.job_reservation.temporary_files import run_one_task
 
-    return run_one_task(environ, lambda: run_command(bb, argv, environ))
+    def attempt() -> int:
+        own = dict(environ)
+        if "PEGASUS_BB_TEMP" not in own:
+            return run_command(bb, argv, own)
+        from pegasus_bb.runtime.job_reservation.temporary_files import run_one_task
+
+        return run_one_task(own, lambda: run_command(bb, argv, own))
+
+    if not reservation.retry:
+        return attempt()
+    from pegasus_bb.runtime.job_reservation.tries_in_place import run_in_place
+
+    return run_in_place(reservation, argv, environ, attempt)
 
 
 def _run(
@@ -97,7 +108,7 @@ def _run(
         argv = binding.argv(argv)
         bound = binding.environ(environ)
         argv = _anchor(argv, bound)
-        mark(reservation, bound)
+        mark(reservation, space.run, bound)
         links = list(_links(reservation, request, space.run, scratch))
         facts: dict[str, int] = {}
 

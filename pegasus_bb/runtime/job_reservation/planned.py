@@ -12,7 +12,9 @@ from pegasus_bb.runtime.bbdir import NODES, BBDir, NodeNeeds
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_INSIDE = "PEGASUS_BB_JOB_RESERVATION"  # in a job's environment: node and try
+# In a job's environment:
+_INSIDE = "PEGASUS_BB_JOB_RESERVATION"  # node and try
+JOB_FOLDER = "PEGASUS_BB_JOB_FOLDER"  # where a chain works
 _LISTS = (
     "stage_in",
     "stage_out",
@@ -41,6 +43,7 @@ class PlannedReservation(NamedTuple):
     shared: Mapping[str, str] = {}
     checkpoints: tuple[str, ...] = ()
     evacuation: Mapping[str, int] = {}  # what evacuation.py is to do
+    retry: int = 0  # further tries of a task of a chain, in its place
 
     @property
     def made(self) -> tuple[str, ...]:
@@ -73,16 +76,19 @@ def job_reservation(
             **files,
             shared=dict(planned.get("shared", {})),
             evacuation=dict(planned.get("evacuation", {})),
+            retry=int(planned.get("retry", 0)),
         )
     except (KeyError, TypeError, ValueError) as error:
         file = bb.file(f"{NODES}/{node.name}.json")
         raise UsageError(f"{file}: cannot be used ({error!r}); plan again") from error
 
 
-def mark(reservation: PlannedReservation, environ: dict[str, str]) -> None:
-    """Tell the tasks of a cluster, through ``environ``, that it has this
-    reservation."""
+def mark(reservation: PlannedReservation, run: str, environ: dict[str, str]) -> None:
+    """Tell the tasks of a cluster, through ``environ``, that it has this reservation,
+    and those of a chain that they work in folder ``run``."""
     environ[_INSIDE] = f"{reservation.node} {reservation.job}"
+    if reservation.retry:
+        environ[JOB_FOLDER] = run
 
 
 def is_inside(reservation: PlannedReservation, environ: dict[str, str]) -> bool:

@@ -18,13 +18,13 @@ from pegasus_bb.api.keywords import FilePath, Keywords, options_of
 from pegasus_bb.api.notebook import fragment
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
+from pegasus_bb.decide.declared_speeds import without_speeds
 from pegasus_bb.decide.lint_files import lint_replicas
 from pegasus_bb.decide.liveness import live_in_levels
 from pegasus_bb.decide.place_files import place, with_capacity
 from pegasus_bb.decide.run_times import times_error
 from pegasus_bb.forecast.workflow.mode_choice import Compared
 from pegasus_bb.forecast.workflow.prediction_text import shown
-from pegasus_bb.planner.declared_speeds import without_speeds
 from pegasus_bb.planner.drain_files import drain_gain, gain_line, plan_drain
 from pegasus_bb.planner.drain_plan import DrainPlan
 from pegasus_bb.planner.options import PlanOptions

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from pegasus_bb.decide.decision import Chains, PlacementDecision, Selection
+from pegasus_bb.decide.decision import Chains, PlacementDecision, Selection, WeighedCut
 from pegasus_bb.decide.sizing import given_capacity
 from pegasus_bb.model.placement import JobReservation, PlacedFile, Placement
 from pegasus_bb.model.settings import AUTO, Settings
+
+_IF_KNOWN = ("job_reservations", "selection", "job_tier", "streams", "chains", "cuts")
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class Explanation:
     job_tier: str = ""  # the tier of these reservations, if it is another one
     streams: tuple[str, str] | None = None  # the policy of hints, and why
     chains: Chains | None = None  # jobs of ``job_reservations`` that run as one
+    cuts: tuple[WeighedCut, ...] = ()  # jobs in a chain and apart, by the forecast
 
     @property
     def has_only_job_reservations(self) -> bool:
@@ -60,7 +63,7 @@ class Explanation:
         """Return all fields, for orjson, which writes a dataclass as a mapping. Files
         and job reservations may be 100,000 each, so they are not copied."""
         data = {known.name: getattr(self, known.name) for known in fields(self)}
-        for key in ("job_reservations", "selection", "job_tier", "streams", "chains"):
+        for key in _IF_KNOWN:
             if not data[key]:
                 del data[key]
         return data
@@ -96,6 +99,7 @@ def explain(
         fit=_fit(decision),
         streams=decision.streams,
         chains=decision.chains,
+        cuts=decision.cuts,
     )
 
 

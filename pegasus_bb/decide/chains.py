@@ -7,7 +7,8 @@ back.
 
 With ``on`` it is a caterpillar: a line of jobs, and jobs beside it that only one of the
 line feeds, and that feed none. These then run one after the other, so they join only
-where run times are known: a chain takes ``--bb-chain-time`` at most.
+where run times are known: a chain takes ``--bb-chain-time`` at most. With ``auto`` they
+join where a forecast says that this is faster (chain_forecast.py), else lines alone do.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
+from typing import TYPE_CHECKING
 
 from pegasus_bb.core.units import format_duration, format_size
 from pegasus_bb.decide.decision import Chain, Chains, PlacementDecision, PlanningInput
+from pegasus_bb.decide.declared_speeds import declared_speeds
 from pegasus_bb.decide.job_reservations import (
     capacity_maker,
     reservation_maker,
@@ -32,6 +35,9 @@ from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job
+
+if TYPE_CHECKING:
+    from pegasus_bb.decide.chain_forecast import ChainForecast
 
 _NAMESPACES = ("pegasus", "env", "condor", "dagman")
 # Run times are added up; labels are for the planner's own clusters.
@@ -72,6 +78,9 @@ def with_chains(given: PlanningInput, decision: PlacementDecision) -> PlacementD
         return decision
     cut = _Cut(given, decision.placement)
     found = cut.chains()
+    if cut.forecast:
+        found = cut.forecast.split(found)
+        decision = replace(decision, cuts=tuple(cut.forecast.cuts))
     if not found:
         return replace(decision, no_chains=" and ".join(cut.limits_met))
     chains = _chains_of(given, decision.placement, found, cut.times)
@@ -91,6 +100,18 @@ def _asking_for_chains(placement: Placement, chains: Chains) -> Placement:
     return replace(placement, job_reservations=reservations, capacity=largest)
 
 
+def _forecast(
+    given: PlanningInput, placement: Placement, times: Mapping[str, float]
+) -> ChainForecast | None:
+    """None where no speeds are declared, or no run time is known."""
+    speeds = declared_speeds(given) if times else None
+    if speeds is None:
+        return None
+    from pegasus_bb.decide.chain_forecast import ChainForecast  # few plans have speeds
+
+    return ChainForecast(given, placement, speeds, times)
+
+
 class _Cut:
     def __init__(self, given: PlanningInput, placement: Placement) -> None:
         tier = placement.tier
@@ -98,7 +119,9 @@ class _Cut:
         self._given = given
         self._graph = given.graph
         self._placement = placement
-        self._is_on = given.settings.chains == "on"
+        is_on = given.settings.chains == "on"
+        self.forecast = None if is_on else _forecast(given, placement, self.times)
+        self._joins_beside = bool(self.times if is_on else self.forecast)
         self._profiles = _CommonProfiles(given, tier.site)
         self._capacity = capacity_maker(tier, given.settings)
         self._limit = _least_limit(tier, given.settings)
@@ -153,7 +176,7 @@ class _Cut:
         if len(children[parent]) == 1:
             return True
         is_of_shape = parent == into.end or not children[ident]
-        return self._is_on and bool(self.times) and is_of_shape
+        return self._joins_beside and is_of_shape
 
     def _reads(self, ident: str, parent: str) -> bool:
         made = self._graph.producer

@@ -125,6 +125,22 @@ class Chain:
 
 
 @dataclass(frozen=True, slots=True)
+class WeighedCut:
+    """Jobs that could run at the same time, or in a chain. Seconds from the end of
+    ``after`` to that of the workflow."""
+
+    after: str  # id of the job that feeds them
+    jobs: tuple[str, ...]
+    stays: int  # bytes that never leave the node in a chain
+    in_order: float  # in one chain
+    apart: float
+
+    @property
+    def is_taken(self) -> bool:
+        return self.in_order <= self.apart
+
+
+@dataclass(frozen=True, slots=True)
 class Chains:
     """Mode transient: the chains, and what they change. Pairs are without and with
     them."""
@@ -144,6 +160,7 @@ class PlacementDecision:
     selection: Selection | None = None  # mode hybrid
     chains: Chains | None = None  # mode transient, if there are some
     no_chains: str = ""  # the limits alone that have prevented all of them
+    cuts: tuple[WeighedCut, ...] = ()  # that the forecast has compared
     # By the rules alone, where mode hybrid or a short capacity has changed it.
     persistent: PlacementDecision | None = None
     streams: tuple[str, str] | None = None  # the policy of hints, and the reason

@@ -162,7 +162,7 @@ def reservation_maker(
                 (inputs if lfn in here else read)[lfn] = None
             for lfn in written:
                 (outputs if lfn in here else write)[lfn] = None
-        stay = _staying(given, placement, jobs, outputs)
+        stay = staying(given, placement, jobs, outputs)
         need = sum([here[lfn] for lfn in inputs | outputs | saved])
         need += max([temporary(job) for job in jobs])  # of one after the other
         return JobReservation(
@@ -180,7 +180,7 @@ def reservation_maker(
     return make
 
 
-def _staying(
+def staying(
     given: PlanningInput,
     placement: Placement,
     jobs: Sequence[Job],

@@ -302,8 +302,8 @@ class Settings:
     chains: str = _choice_setting(
         "off",
         ("off", "auto", "on"),
-        "Jobs that feed only each other stay on one node (mode transient); on: also "
-        "those that could run at the same time.",
+        "Jobs that feed only each other stay on one node (mode transient). Those that "
+        "could run at the same time: on: too; auto: where the forecast wins.",
     )
     # Seconds.
     chain_time: int = _setting(

@@ -113,7 +113,7 @@ def _check_can_be_paced(placement: Placement, mode: RunMode, rule: DrainRule) ->
 
 
 def _no_forecast(given: PlanningInput) -> UsageError:
-    from pegasus_bb.planner.declared_speeds import without_speeds
+    from pegasus_bb.decide.declared_speeds import without_speeds
 
     error = without_speeds(given, "--bb-drain paced")
     return UsageError(f"{error}, or a rate, which needs none: --bb-drain 32MiB/s")

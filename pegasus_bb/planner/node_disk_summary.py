@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from pegasus_bb.core.units import abbreviate, format_files, format_size, parse_size
 from pegasus_bb.decide.decision import PlacementDecision
 from pegasus_bb.decide.shared_inputs import readers
 from pegasus_bb.model.settings import Settings
 
+_SHOWN = 10  # lines
 _OF_USER = ("USER", "SLURM_JOB_USER")  # variables that are the same in all jobs
 
 
@@ -32,6 +33,17 @@ def what_chains_do(decision: PlacementDecision, settings: Settings) -> str:
     )
 
 
+def compared_cuts(decision: PlacementDecision) -> Iterator[str]:
+    """Yield lines about jobs that the forecast has compared in a chain and apart."""
+    for cut in decision.cuts[:_SHOWN]:
+        yield (
+            f"          {abbreviate(cut.jobs)} after {cut.after}: "
+            f"{cut.in_order:,.1f} s in one chain, {cut.apart:,.1f} s apart, with "
+            f"{format_size(cut.stays)} through the PFS: "
+            f"{'one chain' if cut.is_taken else 'apart'}"
+        )
+
+
 def _compared(without: str, with_chains: str) -> str:
     if without == with_chains:
         return f"{without}, as without chains"
@@ -43,6 +55,8 @@ def _why_no_chains(decision: PlacementDecision, settings: Settings) -> str:
         return "only mode transient has them"
     if decision.placement.tier.is_staged:
         return "the batch system itself stages the files of each job"
+    if decision.cuts:
+        return "by the forecast jobs that could be one chain are faster apart"
     if decision.no_chains:
         return f"jobs that could be one chain exceed {decision.no_chains}"
     return "no job reads a file of its only parent under the same profiles"

@@ -105,6 +105,7 @@ def node_disk_lines(decision: PlacementDecision, settings: Settings) -> Iterator
 
     if settings.chains != "off":
         yield node_disk_summary.what_chains_do(decision, settings)
+        yield from node_disk_summary.compared_cuts(decision)
     if has_cache and (line := node_disk_summary.what_the_cache_does(decision)):
         yield line
 

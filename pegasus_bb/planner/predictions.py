@@ -10,6 +10,11 @@ from statistics import fmean
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import format_files
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
+from pegasus_bb.decide.declared_speeds import (
+    check_tier,
+    declared_speeds,
+    without_speeds,
+)
 from pegasus_bb.decide.hybrid_mode import apply_hybrid_mode
 from pegasus_bb.decide.job_reservations import capacity_maker
 from pegasus_bb.decide.place_files import place, place_by_rules, reserve
@@ -33,11 +38,6 @@ from pegasus_bb.model.modes import (
 )
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.speeds import REMOTE, Speeds
-from pegasus_bb.planner.declared_speeds import (
-    check_tier,
-    declared_speeds,
-    without_speeds,
-)
 from pegasus_bb.planner.fork_worker import JOBS_FOR_A_WORKER, in_worker
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.reading import read

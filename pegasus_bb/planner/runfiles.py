@@ -99,19 +99,12 @@ def _reservation_files(
             of_others = [lfn for lfn in reservation.cacheable if lfn in shared]
             if of_others:
                 own["shared"] = {lfn: shared[lfn] for lfn in of_others}
-            retry = planned.dag.nodes[node].retry
-            if retry and _tries_in_place(given, run, job):
-                own["retry"] = retry
+            is_chain = run.chains and job not in given.workflow.jobs
+            if is_chain and not given.settings.keeps_failed:  # the folder would be gone
+                own["retry"] = planned.dag.nodes[node].retry
             yield _node_file(node, {"reservation": own})
     if request.kind.is_slurm:
         yield from _directives(planned, given, run)
-
-
-def _tries_in_place(given: PlanningInput, run: RunPlan, job: str) -> bool:
-    """Whether a failed task of cluster ``job`` is tried again before the cluster is.
-    Its folder would be gone, which --bb-keep-failed keeps."""
-    is_cluster = job not in given.workflow.jobs
-    return bool(run.chains) and is_cluster and not given.settings.keeps_failed
 
 
 def _evacuation_of(

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.decide.declared_speeds import without_speeds
 from pegasus_bb.decide.place_files import place
 from pegasus_bb.decide.tier_choice import choose_tier, usual_mode
 from pegasus_bb.forecast.workflow.mode_choice import Compared
@@ -16,7 +17,6 @@ from pegasus_bb.forecast.workflow.simulator import demands_of
 from pegasus_bb.forecast.workflow.waiting_times import Waits, waits_of
 from pegasus_bb.model.modes import OFF, PLANNED, RunMode
 from pegasus_bb.model.run import Run
-from pegasus_bb.planner.declared_speeds import without_speeds
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predictions import (
     ModePredictions,

@@ -28,8 +28,7 @@ SIZE_LIMIT = 64 << 20  # bytes of one file; a real record is a few KiB
 _RECORD = re.compile(rb"^- invocation:.*\n?(?:[ \t].*\n?|\r?\n)*", re.MULTILINE)
 _SUMMARY = re.compile(rb"^\[cluster-summary [^\n]{0,200}?\btasks=(\d{1,9})\b", re.M)
 _COUNTERS = re.compile(rb"# pegasus_bb io: (\{[^\n]{1,4000}\})\n")
-_TRIES = re.compile(rb"^# pegasus_bb tries: (\d{1,9})\n\Z", re.MULTILINE)
-_TRIES_LINE = 40  # bytes that it has at most
+_TRIES = re.compile(rb"# pegasus_bb tries: (\d{1,9})\n")
 # stdout and stderr of the task. A first line with leading blanks makes the block
 # (`|` without an indentation) something that no YAML reader takes.
 _DATA = re.compile(rb"\n( *)data: \|.*(?:\n\1 .*|\n[ \t]*\r?(?=\n|$))*")
@@ -97,7 +96,8 @@ def _each(text: bytes) -> Iterator[RecordText]:
         return
     for match in _RECORD.finditer(text):
         io = _counters(text, match.end())
-        tries = _TRIES.search(text, match.start() - _TRIES_LINE, match.start())
+        before = text.rfind(b"\n", 0, max(0, match.start() - 1)) + 1
+        tries = _TRIES.match(text, before)
         record = _parse(match.group())._replace(io=io)
         yield record._replace(tries=int(tries[1])) if tries else record
 

@@ -177,7 +177,7 @@ def _with_records(
         nodes=nodes,
         stretches=states.stretches,
         span=_span(tasks, states),
-        retries=found.retries + sum(_tries_in_place(tasks, found)),
+        retries=found.retries,
         missing=_missing(found),
         problems=(*problems, *early, *bad),
     )
@@ -188,17 +188,12 @@ def _with_records(
     return replace(run, makespan=run.span, makespan_from=source)
 
 
-def _tries_in_place(tasks: Iterable[Task], found: RunFiles) -> Iterator[int]:
-    """Yield those of each task beyond its first; a task has those of its node, too."""
-    of_node = {
-        key.rpartition("/")[2]: retry for key, (retry, _) in found.records.items()
-    }
-    yield from (task.retry - of_node.get(task.node, task.retry) for task in tasks)
-
-
 def _entries(found: RunFiles) -> Iterator[Task | Problem]:
     for key, (retry, path) in sorted(found.records.items()):
-        yield from read_tasks(path, key.rpartition("/")[2], retry)
+        for entry in read_tasks(path, key.rpartition("/")[2], retry):
+            if isinstance(entry, Task):  # it may have been tried again in its place
+                found.retries += entry.retry - retry
+            yield entry
 
 
 def _with_logs(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from pegasus_bb.decide.decision import Chains
+from pegasus_bb.decide.decision import Chains, WeighedCut
 from pegasus_bb.planner.plan_summary import node_disk_lines
 from tests.support.user_files import User, job, sized, use
 
@@ -199,3 +200,97 @@ def test_without_a_file_between_them_two_jobs_are_no_chain(user: User) -> None:
     assert jobs(user) == []
     user.placement = ""
     assert jobs(user) == ["ID1 ID2"]
+
+
+SPEEDS = {"pfs": {"read": "100MB/s", "write": "100MB/s"}, "slots": 8}
+
+
+@pytest.fixture
+def fan(user: User) -> User:
+    """Four times: make, and three jobs that each read what it has made."""
+    user.defines = ["pegasus.bb.mode=transient", "pegasus.bb.chains=auto"]
+    user.tier = {"backend": "node-local", "path": "/nvme"}
+    user.jobs = []
+    for n in range(4):
+        user.jobs += [job(f"m{n}", *large(f"{n}.out"))]
+        user.jobs += [
+            job(f"{n}{leg}", *read(f"{n}.out"), *make(f"{n}{leg}.out", result=True))
+            for leg in "abc"
+        ]
+    return user
+
+
+def large(lfn: str) -> list[dict[str, Any]]:
+    return [use(lfn, "output", stageOut=False, **sized("3GB"))]
+
+
+def weighed(user: User, seconds: int, **speeds: Any) -> tuple[list[str], WeighedCut]:
+    """The chains, and what the forecast has compared for the first of them."""
+    timed(user, **{each["id"]: seconds for each in user.jobs})
+    known = {key: speed for key, speed in {**SPEEDS, **speeds}.items() if speed}
+    text = json.dumps({"cluster": known})
+    (user.folder / "speeds.yml").write_text(text)
+    user.defines.append("pegasus.bb.speeds=speeds.yml")
+    decision = user.decision()
+    found = decision.chains.found if decision.chains else ()
+    return [" ".join(chain.jobs) for chain in found], decision.cuts[0]
+
+
+def test_auto_takes_jobs_beside_the_line_where_the_bytes_win(fan: User) -> None:
+    """It writes 3 GB with three others, which then are read by eight jobs at a time;
+    two slots have three minutes of work beside that."""
+    found, cut = weighed(fan, 60)
+    assert found == [f"m{n} {n}a {n}b {n}c" for n in range(4)]
+    apart = 120 + (3 * 240 + 180) / 2
+    assert cut == WeighedCut("m0", ("0a", "0b", "0c"), 3 * 10**9, 180, apart)
+
+
+def test_auto_leaves_them_apart_where_the_parallelism_wins(fan: User) -> None:
+    found, cut = weighed(fan, 600)
+    assert found == []
+    assert (cut.in_order, cut.apart) == (1800, 120 + (3 * 240 + 1800) / 2)
+    given = fan.given()
+    told = list(node_disk_lines(fan.decision(), given.settings))
+    assert told[0].endswith(
+        "none: by the forecast jobs that could be one chain are faster apart"
+    )
+    assert told[1].strip() == (
+        "0a, 0b, 0c after m0: 1,800.0 s in one chain, 1,380.0 s apart, with "
+        "2.8 GiB through the PFS: apart"
+    )
+    assert len(told) == 5
+
+
+def test_no_parallelism_goes_where_other_chains_take_all_slots(fan: User) -> None:
+    found, cut = weighed(fan, 600, slots=4)
+    assert len(found) == 4
+    assert (cut.in_order, cut.apart) == (1800, 120 + 3 * 120 + 1800)
+
+
+def test_without_stated_slots_each_job_has_one(fan: User) -> None:
+    _, cut = weighed(fan, 600, slots=None)
+    assert cut.apart == 120 + (3 * 360 + 1800) / 3
+
+
+def test_what_waits_for_the_end_of_a_chain_counts(fan: User) -> None:
+    """One leg goes on with half an hour of work outside; and one that reads a further
+    file is no part of the chain."""
+    fan.jobs += [job("x", *make("x.out"))]
+    fan.jobs += [job("far", *read("0a.out", "x.out"), *make("far.out", result=True))]
+    fan.jobs[3]["uses"] += read("x.out")
+    found, cut = weighed(fan, 600, slots=100)
+    assert "m0" not in " ".join(found)
+    assert cut.jobs == ("0a", "0b")
+
+
+def test_of_two_cuts_in_one_chain_one_may_be_taken(fan: User) -> None:
+    """Below 0a there is a second fan, of small files."""
+    fan.jobs += [job(f"0a{n}", *read("0a.out"), *make(f"0a{n}.o")) for n in range(3)]
+    found, _ = weighed(fan, 60)
+    assert found[0] == "m0 0a 0b 0c"
+
+
+def test_without_run_times_or_speeds_auto_takes_lines_alone(fan: User) -> None:
+    assert jobs(fan) == []
+    timed(fan)
+    assert jobs(fan) == []

@@ -187,5 +187,34 @@ def test_explain_and_plan_show_what_stays_and_what_waits(site: Site) -> None:
     assert line in site.plan("run", *options).stderr
     found = json.loads(site.bb("explain", "--json", *options, check=True).stdout)
     assert found["chains"]["found"][0]["jobs"] == ["D", "E"]
+    assert "cuts" not in found
     persistent = site.plan("other", "--bb-mode", "off", "--bb-chains", "on")
     assert persistent.returncode == 0, persistent.stderr
+
+
+@pytest.mark.parametrize(
+    ("seconds", "jobs", "apart"), [(60, ["D"], 186.4), (1, ["A", "D"], 9.4)]
+)
+def test_auto_shows_what_the_forecast_has_compared(
+    site: Site, seconds: int, jobs: list[str], apart: float
+) -> None:
+    """B may run beside C, which reads another input as well, and would wait."""
+    with site.edited("workflow.yml") as workflow:
+        for job in workflow["jobs"]:
+            job["profiles"] = {"pegasus": {"runtime": str(seconds)}}
+    speeds = {"slots": 2, "pfs": {"read": "10KB/s", "write": "10KB/s"}}
+    speeds["nvme"] = {"read": "1GB/s", "write": "1GB/s"}
+    (site.work / "speeds.yml").write_text(json.dumps({"cluster": speeds}))
+    more = ("--bb-chains", "auto", "--bb-speeds", "speeds.yml")
+    words = ("explain", "--bb-mode", "transient", *more)
+    found = json.loads(site.bb(*words, "--json", check=True).stdout)
+    assert [chain["jobs"][0] for chain in found["chains"]["found"]] == jobs
+    (cut,) = found["cuts"]
+    assert (cut["after"], cut["jobs"], cut["stays"]) == ("A", ["B"], 0)
+    assert cut["in_order"] == pytest.approx(4 * seconds)
+    assert cut["apart"] == pytest.approx(apart, rel=0.001)
+    assert "B after A: " in site.bb(*words, check=True).stdout
+    folder = planned(site, "run", *more)
+    site.finishes("run", RESULT)
+    nodes = [path.stem for path in (folder / "bb/nodes").glob("merge_*")]
+    assert len(nodes) == len(jobs)

@@ -14,9 +14,9 @@ from pegasus_bb.cli.plan_options import options_of
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.text import columns
 from pegasus_bb.core.units import format_duration, format_size
+from pegasus_bb.decide.declared_speeds import without_speeds
 from pegasus_bb.decide.place_files import place
 from pegasus_bb.model.modes import PLANNED
-from pegasus_bb.planner.declared_speeds import without_speeds
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.planned_by import PlanningCommand
 from pegasus_bb.planner.predictions import mode_predictions

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # In a job's environment:
 _INSIDE = "PEGASUS_BB_JOB_RESERVATION"  # node and try
-JOB_FOLDER = "PEGASUS_BB_JOB_FOLDER"  # where a chain works
+JOB_FOLDER = "PEGASUS_BB_JOB_FOLDER"  # where it works
 _LISTS = (
     "stage_in",
     "stage_out",
@@ -84,11 +84,10 @@ def job_reservation(
 
 
 def mark(reservation: PlannedReservation, run: str, environ: dict[str, str]) -> None:
-    """Tell the tasks of a cluster, through ``environ``, that it has this reservation,
-    and those of a chain that they work in folder ``run``."""
+    """Tell the tasks of a cluster, through ``environ``, that it has this reservation
+    and works in folder ``run``."""
     environ[_INSIDE] = f"{reservation.node} {reservation.job}"
-    if reservation.retry:
-        environ[JOB_FOLDER] = run
+    environ[JOB_FOLDER] = run
 
 
 def is_inside(reservation: PlannedReservation, environ: dict[str, str]) -> bool:

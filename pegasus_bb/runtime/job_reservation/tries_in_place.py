@@ -9,77 +9,78 @@ from __future__ import annotations
 
 import os
 import stat
+from itertools import count
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.removal import remove
 from pegasus_bb.runtime import proc
 from pegasus_bb.runtime.job_reservation.planned import JOB_FOLDER, PlannedReservation
-from pegasus_bb.runtime.records.kickstart_options import parse_options
 from pegasus_bb.runtime.records.streams import temporary
 from pegasus_bb.runtime.scratch_links import checked_path
 from pegasus_bb.runtime.task import tell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
     from typing import Union
 
     _Look = Union[str, tuple[int, ...]]  # where a link leads, or what stat() says
 
-TRIES = b"# pegasus_bb tries: %d\n"  # precedes the record of a task tried again
+TRIES = "# pegasus_bb tries: {}\n"  # precedes the record of a task tried again
 _BY_SIGNAL = range(129, 193)  # exit statuses: 128 and the signal
 _PIECE = 1 << 20  # bytes
 
 
 def run_in_place(
     reservation: PlannedReservation,
-    argv: Sequence[str],
+    argv: list[str],
     environ: dict[str, str],
     attempt: Callable[[], int],
 ) -> int:
     """The exit status of the last ``attempt``, which runs ``argv``. The record of a try
     that another follows is on stderr: readers of stdout take each for a task."""
-    folders = [
-        environ[name] for name in (JOB_FOLDER, "PEGASUS_BB_TEMP") if name in environ
-    ]
     here = os.getcwd()
     try:
-        found = _Found(folders, reservation)
+        found = _Found(reservation, environ)
         output, _ = temporary("try", environ)
     except (PegasusBBError, OSError):  # without them it is tried once
         return attempt()
-    for number in range(1, reservation.retry + 1):
+    for number in count(1):
         status, is_stopped = _captured(output, attempt)
         os.chdir(here)
-        why = "" if is_stopped or status in _BY_SIGNAL else f"ended with {status}"
-        if not status or not why or not found.restore():
-            _copy(output, 1, number)
-            return status
-        _copy(output, 2)
-        tell(f"{_name(argv)}: try {number} {why}; it is tried again in its place")
-    _say_tries(reservation.retry + 1)
-    return attempt()
+        goes_on = status and not is_stopped and status not in _BY_SIGNAL
+        is_last = not (goes_on and number <= reservation.retry and found.restore())
+        if is_last and number > 1:
+            os.write(1, TRIES.format(number).encode())
+        _copy(output, 1 if is_last else 2)
+        if is_last:
+            break
+        who = next((y for x, y in zip(argv, argv[1:]) if x == "-N"), argv[0])
+        tell(f"{who}: try {number} ended with {status}; it is tried again in its place")
+    return status
 
 
 class _Found:
-    """What is in the ``folders`` of a job before a task starts, and what links for its
+    """What is in the folders of a job before a task starts, and what links for its
     outputs lead to. Checkpoints are for the next try, whatever is in them."""
 
-    def __init__(self, folders: Sequence[str], reservation: PlannedReservation) -> None:
+    def __init__(
+        self, reservation: PlannedReservation, environ: dict[str, str]
+    ) -> None:
         """Raises OSError, UsageError."""
-        run = folders[0]
-        self._folders = folders
+        run = environ[JOB_FOLDER]
+        temp = environ.get("PEGASUS_BB_TEMP")
+        self._folders = [run, temp] if temp else [run]
         self._left_out = {checked_path(run, lfn) for lfn in reservation.checkpoints}
-        links = (checked_path(run, lfn) for lfn in reservation.write)
+        links = [checked_path(run, lfn) for lfn in reservation.write]
         self._homes = [os.readlink(path) for path in links if os.path.islink(path)]
         self._before = dict(self._looks())
 
     def restore(self) -> bool:
         """Remove what is new, and mend links; whether all is as it was."""
         try:
-            for path, _ in list(self._looks()):
-                if path not in self._before:
-                    remove(path)
+            for path in [path for path, _ in self._looks() if path not in self._before]:
+                remove(path)
             for path, look in self._before.items():
                 if isinstance(look, str) and _look(path) != look:
                     remove(path)
@@ -90,18 +91,16 @@ class _Found:
             return False
 
     def _looks(self) -> Iterator[tuple[str, _Look]]:
-        yield from (
-            (home, _look(home)) for home in self._homes if os.path.lexists(home)
-        )
+        yield from ((home, _look(home)) for home in self._homes if _look(home))
         folders = list(self._folders)
         while folders:
             with os.scandir(folders.pop()) as entries:
-                paths = [entry.path for entry in entries]
+                paths = {entry.path for entry in entries} - self._left_out
             for path in paths:
-                if path not in self._left_out:
-                    yield path, _look(path)
-                    if os.path.isdir(path) and not os.path.islink(path):
-                        folders.append(path)
+                look = _look(path)
+                yield path, look
+                if isinstance(look, tuple) and stat.S_ISDIR(look[0]):
+                    folders.append(path)
 
 
 def _look(path: str) -> _Look:
@@ -112,7 +111,7 @@ def _look(path: str) -> _Look:
         if stat.S_ISLNK(found.st_mode):
             return os.readlink(path)
     except FileNotFoundError:
-        return ()
+        return ""
     if stat.S_ISDIR(found.st_mode):
         return (found.st_mode,)
     times = found.st_mtime_ns, found.st_ctime_ns
@@ -136,24 +135,9 @@ def _captured(output: int, attempt: Callable[[], int]) -> tuple[int, bool]:
         proc.told = outer
 
 
-def _copy(output: int, stream: int, tries: int = 1) -> None:
+def _copy(output: int, stream: int) -> None:
     """Copy file ``output`` to a stream of this process. Raises OSError."""
-    if tries > 1:
-        _say_tries(tries)
     os.lseek(output, 0, os.SEEK_SET)
     while piece := os.read(output, _PIECE):
-        view = memoryview(piece)
-        while view:
-            view = view[os.write(stream, view) :]
-
-
-def _say_tries(number: int) -> None:
-    os.write(1, TRIES % number)
-
-
-def _name(argv: Sequence[str]) -> str:
-    """The id of the job in the workflow, as its recorder has it."""
-    try:
-        return parse_options(argv[1:]).value("derivation", os.path.basename(argv[0]))
-    except PegasusBBError:
-        return os.path.basename(argv[0])
+        while piece:
+            piece = piece[os.write(stream, piece) :]

@@ -94,7 +94,7 @@ bench: tools  ## what each part costs, against its goal
 bench-start: tools  ## what the start of a job costs, beside Snakemake, Parsl and others
 	$(BIN)/python -m benchmarks.starting
 
-bench-chains: tools  ## files that stay on their node, beside the PFS
+bench-chains: tools  ## files that stay on their node, beside Snakemake, Parsl and Dask
 	$(BIN)/python -m benchmarks.chains
 
 bench-fidelity: tools  ## how far forecasts are off, on an idle machine

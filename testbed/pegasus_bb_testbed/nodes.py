@@ -1,13 +1,14 @@
 """Compute nodes: the testbed's host itself, or several, each with a disk of its own.
 
-/nodes/NAME/disk    its disk, as the other nodes and the submit host do not name it
-/nvme               the same in the mount namespace of the node's slurmd, and its jobs
+/nodes/NAME/disk    its disk, as the submit host names it
+/nvme               the same in the mount namespace of the node's daemons, and its jobs
 """
 
 from __future__ import annotations
 
 import os
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,15 @@ _CPUS = 2
 _MEMORY = 2048  # MiB of each of several nodes
 _PORT = 6830  # of the first of several
 _SIZE = 64 * MIB
-_SLURMD = "/usr/local/sbin/slurmd-of-a-node"
+_PATIENCE = 30.0  # seconds
+_JOBS = "condor"  # on it, where HTCondor starts jobs
+ON_A_NODE = "/usr/local/sbin/on-a-node"
 _PROGRAM = f"""#!/bin/sh
-# slurmd of the node $1: a host name and a disk of its own
+# on-a-node NAME PROGRAM ARG...: with the host name and the disk of that node alone
 exec unshare --mount --propagation unchanged --uts sh -c '
   echo "$0" > /proc/sys/kernel/hostname &&
-  mount --bind "/nodes/$0/disk" {DISK} && exec /usr/sbin/slurmd' "$1"
+  mount --bind "/nodes/$0/disk" {DISK} &&
+  mount -t tmpfs -o size=4k none /nodes && exec "$@"' "$@"
 """
 _NODE = re.compile(r"^NodeName=(\S+)", re.MULTILINE)
 
@@ -51,14 +55,19 @@ def names(home: Home) -> list[str]:
 
 def start(home: Home) -> None:
     """Start the slurmd of each node that has none. Raises PegasusBBError."""
+    make_disks(home)
     for name in missing(home):
         argv = ["/usr/sbin/slurmd"]
         if name != HOST:
-            _make_disk(home, name)
-            argv = [_SLURMD, name]
+            argv = [ON_A_NODE, name, *argv]
         answer = call(home, argv)
         if answer.status != 0:
             raise PegasusBBError(f"in the testbed, {' '.join(argv)}: {answer.err}")
+    until = time.monotonic() + _PATIENCE  # a slurmd notes its number after its start
+    while late := missing(home):
+        if time.monotonic() > until:
+            raise PegasusBBError(f"in the testbed, no slurmd runs for {late}")
+        time.sleep(0.1)
 
 
 def missing(home: Home) -> list[str]:
@@ -71,7 +80,7 @@ def missing(home: Home) -> list[str]:
 
 
 def install(home: Home) -> None:
-    program = home.root / _SLURMD.lstrip("/")
+    program = home.root / ON_A_NODE.lstrip("/")
     program.write_text(_PROGRAM)
     program.chmod(0o755)
     (home.root / DISK.lstrip("/")).mkdir(exist_ok=True)
@@ -80,6 +89,13 @@ def install(home: Home) -> None:
 def disk_of(home: Home, name: str) -> Path:
     """Where the disk of that node is among the mounts of the testbed."""
     return Path("/nodes", name, "disk")
+
+
+def make_disks(home: Home) -> None:
+    """Of several nodes; those that are there stay. Raises PegasusBBError."""
+    for name in names(home):
+        if name != HOST:
+            _make_disk(home, name)
 
 
 def _make_disk(home: Home, name: str) -> None:
@@ -105,3 +121,5 @@ def _make_disk(home: Home, name: str) -> None:
         if answer.status != 0:
             raise PegasusBBError(f"in the testbed, no disk of {name}: {answer.err}")
     call(home, ["chmod", "1777", disk])
+    if home.flavour.htcondor:
+        call(home, ["install", "-d", "-o", "condor", "-g", "condor", f"{disk}/{_JOBS}"])

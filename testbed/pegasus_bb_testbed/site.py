@@ -101,7 +101,10 @@ def _write_node_programs(home: Home) -> None:
             AS_A_NODE,
             f'#!/bin/sh\nexec {_HIDDEN} {shlex.quote(str(home.unseen))} "$@"\n',
         ),
-        (_STARTD, f'#!/bin/sh\nexec {AS_A_NODE} /usr/sbin/condor_startd "$@"\n'),
+        (
+            _STARTD,
+            f'#!/bin/sh\nexec $ON_A_NODE {AS_A_NODE} /usr/sbin/condor_startd "$@"\n',
+        ),
     ):
         program = _inside(home, Path(name))
         program.write_text(text)
@@ -131,6 +134,7 @@ def start_daemons(home: Home, say: Callable[[str], None]) -> None:
         lua.install_hooks(home)
         lua.start_service(home)
     say("waiting for the daemons")
+    nodes.make_disks(home)
     if home.flavour.htcondor:
         _start_condor(home)
     start_controller(home)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,13 @@ from typing import Any
 import pytest
 from pegasus_bb_testbed import nodes, site
 from pegasus_bb_testbed.home import Home
+from pegasus_bb_testbed.namespace import call
 
 from pegasus_bb.report.records import read_records
 from testbed.tests.lua_site import ON_LUA, LuaSite
 from testbed.tests.slurm_site import POOL
 from testbed.tests.test_site_check import SITE, Checked
-from testbed.tests.workflow_runner import BackgroundCommand
+from testbed.tests.workflow_runner import BackgroundCommand, WorkflowRunner
 from tests.support.waiting import until
 
 pytestmark = [pytest.mark.site, ON_LUA]
@@ -33,6 +35,13 @@ if out.startswith("R"):
     open({here!r} + "/" + out, "w").close()
     while len(os.listdir({here!r})) < 9:
         time.sleep(0.1)
+"""
+# A task that sees another node's disk fails, and so does the first try of one job.
+FAILS = """
+assert os.listdir("/nodes") == []
+if out == {output!r} and not os.path.exists({marker!r}):
+    open({marker!r}, "w").close()
+    raise OSError(28, "No space left on device")
 """
 
 
@@ -55,6 +64,13 @@ class DiskRunner(Checked):
         """Where readers say that they run."""
         return self.root / "here"
 
+    def has_one_job(self, size: int) -> None:
+        """Whose output is a result, which the catalogs say to have that size."""
+        with self.edited("workflow.yml") as workflow:
+            del workflow["jobs"][1:]
+            (made,) = workflow["jobs"][0]["uses"][1:]
+            made.update(stageOut=True, metadata={"size": size})
+
     def wait_for_each_other(self) -> None:
         self.here.mkdir()
         task = self.root / "mix.py"
@@ -68,19 +84,19 @@ class DiskRunner(Checked):
 
 
 class Stories:
-    """Two runs at once: both mostly wait for HTCondor."""
+    """Three runs at once: all mostly wait for HTCondor."""
 
     def __init__(self, four: LuaSite) -> None:
         self.four = four
         self.shared = DiskRunner(four.home, "shared")
         self.shared.wait_for_each_other()
         self.large = DiskRunner(four.home, "large")
-        with self.large.edited("workflow.yml") as workflow:
-            del workflow["jobs"][1:]
-            (made,) = workflow["jobs"][0]["uses"][1:]
-            made.update(stageOut=True, metadata={"size": 200 << 20})
+        self.large.has_one_job(200 << 20)
+        self.failing = DiskRunner(four.home, "failing")
+        self.failing.has_one_job(20 << 20)
+        fail_once(self.failing, "R0.dat")
         self.running = self.shared.begin("--bb-chains", "auto")
-        self.held = self.large.begin()
+        self.held, self.retried = self.large.begin(), self.failing.begin()
 
     def asked(self) -> dict[str, list[str]]:
         """Node -> the gres of the jobs with one that run there."""
@@ -96,10 +112,20 @@ class Stories:
         folder = self.shared.submit_dir("run") / "bb/stage_out"
         return [json.loads(path.read_text()) for path in folder.glob("merge_*.json")]
 
-    def on_disks(self) -> set[str]:
-        disks = [nodes.disk_of(self.four.home, name) for name in NODES]
-        found = self.four.run("root", "ls", "-A", *map(str, disks)).out.split()
-        return {name for name in found if not name.startswith(("/", "lost+found"))}
+
+def fail_once(runner: WorkflowRunner, output: str) -> None:
+    """Let the first try of the job that makes ``output`` fail."""
+    task = runner.root / "mix.py"
+    more = FAILS.format(output=output, marker=str(runner.root / "has-failed"))
+    task.write_text(task.read_text().replace("time.sleep(0.02)", more))
+
+
+def left_on_disks(home: Home) -> set[str]:
+    disks = [nodes.disk_of(home, name) for name in NODES]
+    found = call(home, ["ls", "-A", *map(str, disks)]).out.split()
+    return {
+        name for name in found if not name.startswith(("/", "lost+found", "condor"))
+    }
 
 
 def _workflow() -> dict[str, Any]:
@@ -155,8 +181,8 @@ def test_a_job_that_no_node_has_room_for_is_told(stories: Stories) -> None:
 
 def test_eight_chains_bring_a_shared_input_four_times(stories: Stories) -> None:
     run = stories.running
-    run.until(lambda: sum(map(len, stories.asked().values())) == len(READERS))
-    assert stories.asked() == {name: ["gres/nvme:5"] * 2 for name in NODES}
+    two_on_each = {name: ["gres/nvme:5"] * 2 for name in NODES}
+    run.until(lambda: stories.asked() == two_on_each)
     (stories.shared.here / "go").touch()
     done = run.end()
     assert done.status == 0, done.err
@@ -166,7 +192,17 @@ def test_eight_chains_bring_a_shared_input_four_times(stories: Stories) -> None:
     made = digest + b"\n" + BIG
     result = hashlib.sha256(made).hexdigest().encode() + b"\n" + made
     assert stories.shared.content("run") == {f"S{x}.dat": result for x in READERS}
-    assert stories.on_disks() == {f"pegasus_bb-cache.{name}.1000" for name in NODES}
+    assert left_on_disks(stories.four.home) == {
+        f"pegasus_bb-cache.{name}.1000" for name in NODES
+    }
+
+
+def test_the_next_try_of_a_job_asks_slurm_for_more(stories: Stories) -> None:
+    done = stories.retried.end()
+    assert done.status == 0, done.err
+    known = stories.four.run("root", "scontrol", "show", "jobs").out
+    asked = {int(size) for size in re.findall(r"TresPerNode=gres/nvme:(\d+)", known)}
+    assert asked - {5, 233} == {26, 39}  # 5, 233: of the other runs
 
 
 def test_producer_and_consumer_stay_on_their_node(stories: Stories) -> None:

@@ -1,5 +1,5 @@
-"""The disks of nodes: what is known of them here, and whether Slurm knows the gres that
-jobs ask for."""
+"""The disks of nodes: what is known of them here, and whether nodes have what jobs ask
+Slurm or HTCondor for."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from typing import NamedTuple
 from pegasus_bb.core.errors import ReservationFailed
 from pegasus_bb.core.files import is_dir
 from pegasus_bb.core.process import ask
-from pegasus_bb.model.disk_request import ARGUMENTS, MEMORY, DiskRequest
+from pegasus_bb.core.units import format_size
+from pegasus_bb.model.disk_request import ARGUMENTS, DISK, MEMORY, DiskRequest
 from pegasus_bb.model.finding import Finding, note, ok, wrong
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.local_files import has_htcondor
+from pegasus_bb.run.engine.dagman.queue import largest_disk
 from pegasus_bb.runtime.job_reservation.disk import disk_of
 
 _NODES = ["sinfo", "--noheader", "--format=%G"]  # the gres of nodes, each kind once
@@ -25,6 +27,10 @@ _GRES = re.compile(r"--gres[= ](\S+)")
 _COUNT = re.compile(r":(\d+)([KMGTP]?)$")
 _SOCKETS = re.compile(r"\([^)]*\)")
 _MEMORY = ("tmpfs", "ramfs")
+_SMALLER = (
+    "bb.tier: pfs for its largest files, fewer tasks if it is a cluster, or a tier "
+    "that all nodes see"
+)
 
 
 class Gres(NamedTuple):
@@ -38,8 +44,13 @@ def of_node_disk(tier: Tier, placement: Placement | None) -> Iterator[Finding]:
     """What is known of ``tier``, a disk of each node, without a job there."""
     yield _of_path(tier)
     request = tier.request
-    if request is not None and shutil.which(_NODES[0]) is not None:
-        yield from _of_request(tier, request, placement)
+    if request is None:
+        return
+    job, most = _largest_job(placement)
+    if request.key == DISK and has_htcondor():
+        yield from _of_pool(job, most)
+    elif shutil.which(_NODES[0]) is not None:
+        yield from _of_request(tier, request, job, most)
 
 
 def _of_path(tier: Tier) -> Finding:
@@ -78,16 +89,30 @@ def _how_to_look(tier: Tier) -> str:
     return f"`srun {request.of(1)} {words}` {said}"
 
 
+def _largest_job(placement: Placement | None) -> tuple[str, int]:
+    """The job that needs most, and how much that is; no name if there is none."""
+    jobs = placement.job_reservations if placement is not None else {}
+    sizes = ((job, own.capacity) for job, own in jobs.items())
+    return max(sizes, key=lambda pair: pair[1], default=("", 1))
+
+
+def _of_pool(job: str, need: int) -> Iterator[Finding]:
+    """Nothing if the pool does not tell."""
+    most = largest_disk() << 10
+    if not most:
+        return
+    has = f"slots of the pool have {format_size(most)} of disk at most"
+    if need <= most:
+        yield ok("pool", f"{has}; a job asks for {format_size(need)} at most")
+        return
+    asks = f"{job} asks for {format_size(need)}: it would wait for ever"
+    yield wrong("pool", f"{has}, and {asks}", _SMALLER)
+
+
 def _of_request(
-    tier: Tier, request: DiskRequest, placement: Placement | None
+    tier: Tier, request: DiskRequest, job: str, most: int
 ) -> Iterator[Finding]:
     """Nothing if it asks for no gres."""
-    jobs = placement.job_reservations if placement is not None else {}
-    job, most = max(
-        ((job, own.capacity) for job, own in jobs.items()),
-        key=lambda pair: pair[1],
-        default=("", 1),
-    )
     found = _GRES.search(request.of(most))
     if found is None:
         return
@@ -138,6 +163,5 @@ def _of_gres(tier: Tier, nodes: list[Gres], asked: Gres, job: str) -> Finding:
         "slurm",
         f"{job} asks for {asked.amount} of the gres {asked.name}, and no node has more "
         f"than {most}: Slurm would refuse the job",
-        "bb.tier: pfs for its largest files, fewer tasks if it is a cluster, or a tier "
-        "that all nodes see",
+        _SMALLER,
     )

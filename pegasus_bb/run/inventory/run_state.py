@@ -13,7 +13,7 @@ from pegasus_bb.core.files import lock_holder
 from pegasus_bb.core.ledger import LedgerReservation
 from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.run.engine.dagman.find import find
-from pegasus_bb.run.engine.dagman.job_waits import JobWait, slurm_waits
+from pegasus_bb.run.engine.dagman.job_waits import JobWait, waits_of
 from pegasus_bb.run.engine.failure_messages import failure_messages
 from pegasus_bb.run.engine.jobstate_log import read_history
 from pegasus_bb.run.engine.node_table import NodeState
@@ -141,7 +141,7 @@ class RunStatus:
     nodes: dict[str, int] = field(default_factory=dict)  # by state, and total
     running: list[str] = field(default_factory=list)
     held: list[str] = field(default_factory=list)
-    waits: list[JobWait] = field(default_factory=list)  # jobs that Slurm has not begun
+    waits: list[JobWait] = field(default_factory=list)  # jobs that have not begun
     failed: list[str] = field(default_factory=list)
     last_failures: list[str] = field(default_factory=list)  # lines for a person
     finished: int | None = None  # exit status of the last run that came to an end
@@ -161,7 +161,7 @@ def run_status(place: SubmitDir) -> RunStatus:
     status.running = table.names(NodeState.RUNNING)
     status.held = table.names(NodeState.HELD)
     if dagman is not None and dagman.alive and status.running:
-        status.waits = slurm_waits(dagman.life.cluster)
+        status.waits = waits_of(dagman.life.cluster)
     status.failed = table.names(NodeState.FAILED)
     failed = [table.items[name] for name in status.failed]
     status.last_failures = failure_messages(failed, place)

@@ -11,6 +11,7 @@ from pegasus_bb.model.finding import Finding, Level
 from pegasus_bb.run.check.node_disks import Gres, read_gres
 from tests.run.check.site import RECORDED, Site
 
+POOL_DISKS = RECORDED.parent / "htcondor-23.9" / "pool-disks.txt"
 GRES = RECORDED / "sinfo-gres.txt"  # of nodes that differ
 
 
@@ -66,6 +67,21 @@ def test_what_slurm_would_refuse_is_wrong(
     assert (
         "gpu:a100, lscratch, nvme" in found.would_do or "bb.tier: pfs" in found.would_do
     )
+
+
+def test_what_no_slot_of_a_pool_has_room_for_is_wrong(site: Site) -> None:
+    site.sizes()
+    site.condor()
+    tier = {"backend": "node-local", "path": "/nvme", "request": "request_disk={kib}"}
+    site.tier(**tier)
+    assert about(site, "pool") == []  # it does not tell
+    site.tool("condor_status", f"cat {POOL_DISKS}")
+    (found,) = about(site, "pool")
+    has = "slots of the pool have 57.4 MiB of disk at most"
+    assert (found.level, found.what.partition(";")[0]) == (Level.OK, has)
+    site.tier(**tier, capacity="100MiB")
+    (found,) = about(site, "pool")
+    assert found.level is Level.WRONG and "asks for 100.0 MiB: it would" in found.what
 
 
 def test_nothing_is_told_where_nothing_can_be_asked(disks: Site) -> None:

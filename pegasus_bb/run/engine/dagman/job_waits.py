@@ -1,4 +1,5 @@
-"""Why jobs of a run wait in Slurm: one condor_q and one squeue for all of them."""
+"""Why jobs of a run wait, in Slurm or for a disk in HTCondor's pool: a question to each
+for all of them."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pegasus_bb.core.errors import PegasusBBError
-from pegasus_bb.core.units import abbreviate
+from pegasus_bb.core.units import abbreviate, format_size
 from pegasus_bb.run.engine.dagman import queue
 from pegasus_bb.run.engine.node_table import NodeState, NodeTable
 from pegasus_bb.run.engine.submitdir import SubmitDir
@@ -23,9 +24,36 @@ _SHOWN = 4  # names of nodes in a message
 
 class JobWait(NamedTuple):
     node: str
-    job: str  # Slurm's number
-    reason: str  # Slurm's
+    job: str  # its number there
+    reason: str
     would_do: str  # empty if the job begins by itself
+    where: str = "Slurm"
+
+
+def waits_of(cluster: int) -> list[JobWait]:
+    """Of the node jobs of the DAGMan ``cluster``, as far as that is known."""
+    return [*slurm_waits(cluster), *pool_waits(cluster)]
+
+
+def pool_waits(cluster: int) -> list[JobWait]:
+    """Those that ask for more disk than a slot has: HTCondor says nothing of them."""
+    try:
+        idle = queue.idle_in_pool(cluster)
+        most = queue.largest_disk() if idle else 0
+    except PegasusBBError:
+        return []
+    return [_for_a_disk(*job, most) for job in idle if job[2] > most > 0]
+
+
+def _for_a_disk(node: str, job: str, asked: int, most: int) -> JobWait:
+    reason = (
+        f"it asks for {format_size(asked << 10)} of disk, and no slot of the pool has "
+        f"more than {format_size(most << 10)}"
+    )
+    would_do = (
+        f"condor_qedit {job} RequestDisk {most} if that is enough, or condor_rm {job}"
+    )
+    return JobWait(node, job, reason, would_do, "HTCondor's pool")
 
 
 def slurm_waits(cluster: int) -> list[JobWait]:
@@ -54,7 +82,7 @@ def wait_messages(waits: Sequence[JobWait]) -> Iterator[str]:
         job = group[0].job
         would_do = group[0].would_do
         verb = "waits" if len(group) == 1 else "wait"
-        message = f"{names} {verb} in Slurm (job {job}): {reason}"
+        message = f"{names} {verb} in {group[0].where} (job {job}): {reason}"
         yield (
             f"{message}\n  it does not begin by itself: {would_do}"
             if would_do
@@ -76,7 +104,7 @@ class QueueWatch:
         if time.monotonic() < self._next or not self._some_wait():
             return []
         self._next = time.monotonic() + _POLLS * self._poll
-        waits = slurm_waits(cluster)
+        waits = waits_of(cluster)
         keys = {_key(wait) for wait in waits}
         new = [wait for wait in waits if _key(wait) not in self._told]
         self._told = keys

@@ -60,6 +60,24 @@ def slurm_jobs_of(cluster: int) -> dict[str, str]:
     return {number[1]: node for node, number in found if number}
 
 
+def idle_in_pool(cluster: int) -> list[tuple[str, str, int]]:
+    """Node, number, and KiB of disk that it asks for, of each idle job of the DAGMan
+    ``cluster`` that goes to the pool.
+
+    Raises SchedulerUnreachable.
+    """
+    idle = f"DAGManJobId == {cluster} && JobStatus == 1 && JobUniverse == 5"
+    rows = _rows(["-constraint", idle], "DAGNodeName", "ClusterId", "RequestDisk")
+    return [(node, job, int(kib)) for node, job, kib in rows if kib.isdigit()]
+
+
+def largest_disk() -> int:
+    """KiB of the slot of the pool that has most; 0 if that is not known."""
+    answer = ask(["condor_status", "-af", "TotalSlotDisk"], timeout=_SECONDS)
+    sizes = answer.out.split() if answer.status == 0 else []
+    return max((int(float(size)) for size in sizes if size[:1].isdigit()), default=0)
+
+
 def dagmans_logging_to(log: Path) -> list[str]:
     """DAGMans in the queue whose user log is ``log``, whether it names them or not.
 

@@ -26,6 +26,7 @@ test -s {tools}/next
 """
 QUEUE = """#!/bin/sh
 case "$*" in
+    *"JobUniverse == 5"*) cat {tools}/idle 2>/dev/null ;;
     *DAGManJobId*) cat {tools}/jobs 2>/dev/null ;;
     *UserLog*) cat {tools}/unlogged 2>/dev/null ;;
     *"-constraint false"*) ;;

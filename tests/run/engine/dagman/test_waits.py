@@ -8,7 +8,7 @@ import pytest
 
 from pegasus_bb.model.dag.nodes import Dag, Node
 from pegasus_bb.run.engine.dagman import job_waits as module
-from pegasus_bb.run.engine.dagman.job_waits import QueueWatch
+from pegasus_bb.run.engine.dagman.job_waits import QueueWatch, wait_messages, waits_of
 from pegasus_bb.run.engine.node_table import NodeState, NodeTable
 from pegasus_bb.run.engine.submitdir import SubmitDir
 from pegasus_bb.runtime.backends.squeue import FORMAT
@@ -35,6 +35,20 @@ def in_slurm(tools: Tools, **nodes: int) -> None:
     """condor_q has them as jobs of Slurm."""
     rows = [f"{n}\tbatch slurm here_1 slurm/20261126/{i}\n" for n, i in nodes.items()]
     (tools.folder / "jobs").write_text("".join([*rows, "bb_setup\tundefined\n"]))
+
+
+def test_a_job_that_no_disk_of_the_pool_has_room_for_is_told(tools: Tools) -> None:
+    rows = ("A\t7\t9216", "B\t8\t69120", "C\t9\tundefined")
+    (tools.folder / "idle").write_text("".join(f"{row}\n" for row in rows))
+    assert waits_of(32) == []  # the pool does not tell
+    tools.program("condor_status", "#!/bin/sh\ncat {recorded}/pool-disks.txt\n")
+    (told,) = wait_messages(waits_of(32))
+    why = "it asks for 67.5 MiB of disk, and no slot of the pool has more than 57.4 MiB"
+    begins, mend = told.split("\n")
+    assert begins == f"B waits in HTCondor's pool (job 8): {why}"
+    assert "condor_qedit 8 RequestDisk 58808 " in mend
+    tools.falls_silent()
+    assert waits_of(32) == []
 
 
 def test_a_reason_is_told_once_and_each_job_that_never_begins(

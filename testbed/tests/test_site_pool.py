@@ -1,0 +1,111 @@
+"""A pool of four startds, each with a disk that the others do not see."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from pegasus_bb_testbed import nodes, site
+from pegasus_bb_testbed.home import Home
+from pegasus_bb_testbed.namespace import call
+
+from testbed.tests.lua_site import ON_LUA
+from testbed.tests.test_site_check import Checked
+from testbed.tests.test_site_disks import (
+    NODES,
+    TIER,
+    TRANSIENT,
+    fail_once,
+    left_on_disks,
+)
+from testbed.tests.workflow_runner import BackgroundCommand, expected
+
+pytestmark = [pytest.mark.site, ON_LUA]
+PROFILES = {"pegasus": {"style": "condor", "data.configuration": "condorio"}}
+
+
+class PoolRunner(Checked):
+    def fails_once(self, output: str, size: int) -> None:
+        """The job that makes ``output``, which the catalogs say to have that size."""
+        fail_once(self, output)
+        with self.edited("workflow.yml") as workflow:
+            for use in (use for job in workflow["jobs"] for use in job["uses"]):
+                if use["lfn"] == output:
+                    use["metadata"] = {"size": size}
+        with self.edited("sites.yml") as sites:
+            tier = {**TIER, "request": "request_disk={kib}"}
+            sites["x-storage-tiers"]["cluster"] = [tier]
+            sites["sites"][1]["profiles"] = PROFILES
+
+    def begin(self) -> BackgroundCommand:
+        self.give_to_user()
+        self.planned("run", *TRANSIENT, "--cleanup", "none")
+        return self.start("run")
+
+    def asked(self, node: str) -> list[int]:
+        """KiB of disk that each try of ``node`` asked for, which has ended."""
+        here = f'DAGNodeName == "{node}" && Iwd == "{self.submit_dir("run")}"'
+        words = ("-constraint", here, "-af", "RequestDisk")
+        found = self.ask("condor_history", "-backwards", *words)
+        return [int(kib) for kib in reversed(found.out.split())]
+
+
+class Stories:
+    """Two runs at once: both mostly wait for HTCondor."""
+
+    def __init__(self, home: Home) -> None:
+        self.small = PoolRunner(home, "pool", jobs=3)  # A, then B and C
+        self.small.fails_once("a.dat", 8 << 20)
+        self.large = PoolRunner(home, "pool-large", jobs=1)
+        self.large.fails_once("a.dat", 40 << 20)
+        self.running, self.waiting = self.small.begin(), self.large.begin()
+
+
+@pytest.fixture(scope="module")
+def stories(home: Home, python_inside: None) -> Iterator[Stories]:
+    site.write_settings(home, len(NODES))
+    nodes.make_disks(home)
+    call(home, ["condor_reconfig", "-daemon", "master"])
+    try:
+        yield Stories(home)
+    finally:
+        call(home, ["condor_rm", "-all"])
+        site.write_settings(home, 1)
+        call(home, ["condor_reconfig", "-daemon", "master"])
+
+
+def test_check_knows_the_disks_of_the_pool(stories: Stories) -> None:
+    found = stories.small.check(*TRANSIENT)
+    (said,) = (what for _, about, what in found if about == "pool")
+    has = "slots of the pool have 57.4 MiB of disk at most"
+    assert said == f"{has}; a job asks for 9.0 MiB at most"
+    stories.large.fails_once("a.dat", 200 << 20)
+    (wrong,) = stories.large.wrong(*TRANSIENT)
+    assert f"{has}, and A asks for 221.0 MiB: it would wait for ever" in wrong
+
+
+def test_a_try_that_no_disk_has_room_for_is_told_with_what_lets_it_go_on(
+    stories: Stories,
+) -> None:
+    run = stories.waiting
+    told = re.compile(r"(?s)mix_A waits in HTCondor's pool (.*)condor_qedit (.*) if")
+    why, mend = run.until(lambda: told.search(run.output())).groups()
+    assert "no slot of the pool has more than 57.4 MiB" in why
+    assert stories.large.ask("condor_qedit", *mend.split()).status == 0
+    done = run.end()
+    assert done.status == 0, done.err
+    assert stories.large.content("run") == expected(1)
+
+
+def test_results_come_back_and_the_next_try_has_asked_for_more(
+    stories: Stories,
+) -> None:
+    runner = stories.small
+    done = stories.running.end()
+    assert done.status == 0, done.err
+    assert runner.content("run") == expected(3)
+    assert runner.asked("mix_A") == [9216, 13824]
+    hosts = {record["hostname"] for record in runner.tasks("run").values()}
+    assert hosts <= set(NODES)
+    assert left_on_disks(runner.home) <= {f"pegasus_bb-cache.{x}.1000" for x in hosts}

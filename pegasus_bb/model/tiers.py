@@ -155,6 +155,7 @@ def _read_tier(entry: Entry, site: str) -> Tier:
         values[_TEMP] = str(entry.flag(_TEMP, default=False)).lower()
     _check_choices(entry, CHOICES, values)
     backend = values["backend"]
+    _check_submit_dir(entry, KINDS[backend])
     entry.check_keys(keys_of(backend), f"a {backend} tier")
     _check_path(entry, KINDS[backend], values.get("path", ""))
     _check_pool(entry, KINDS[backend], values.get("pool", ""))
@@ -217,6 +218,19 @@ def _check_choices(
         if key in values and values[key] not in allowed:
             would_do = one_of(values[key], allowed)
             raise entry.below(key).error(f"unknown {key}", values[key], would_do)
+
+
+def _check_submit_dir(entry: Entry, kind: BackendKind) -> None:
+    if SUBMIT_DIR not in entry.data or SUBMIT_DIR in kind.keys:
+        return
+    why = "its jobs bring files from the scratch of the run, and leave notes beside it"
+    if kind.is_slurm:
+        why = "blahp hands over no files of a job to Slurm, and takes none back"
+    raise entry.below(SUBMIT_DIR).error(
+        f"nodes of a {kind.name} tier open the submit directory: {why}",
+        str(entry.data[SUBMIT_DIR]),
+        "--dir with a folder that nodes and the submit host see, without the key",
+    )
 
 
 def _check_path(entry: Entry, kind: BackendKind, path: str) -> None:

@@ -29,6 +29,7 @@ _SIZE = 64 * MIB
 _PATIENCE = 30.0  # seconds
 _JOBS = "condor"  # on it, where HTCondor starts jobs
 ON_A_NODE = "/usr/local/sbin/on-a-node"
+AS_A_NODE = "/usr/local/sbin/as-a-node"  # starts a program that sees what nodes see
 _PROGRAM = f"""#!/bin/sh
 # on-a-node NAME PROGRAM ARG...: with the host name and the disk of that node alone
 exec unshare --mount --propagation unchanged --uts sh -c '
@@ -59,7 +60,7 @@ def start(home: Home) -> None:
     for name in missing(home):
         argv = ["/usr/sbin/slurmd"]
         if name != HOST:
-            argv = [ON_A_NODE, name, *argv]
+            argv = [ON_A_NODE, name, AS_A_NODE, *argv]
         answer = call(home, argv)
         if answer.status != 0:
             raise PegasusBBError(f"in the testbed, {' '.join(argv)}: {answer.err}")

@@ -21,13 +21,13 @@ from pegasus_bb_testbed.datawarp.place import Place, Pool
 from pegasus_bb_testbed.holder import HOST, MOUNTS
 from pegasus_bb_testbed.home import Home
 from pegasus_bb_testbed.namespace import call
+from pegasus_bb_testbed.nodes import AS_A_NODE
 
 USERS = {"wfuser": 1000, "other": 1001}
 DATAWARP = Path("/opt/dw")  # inside
 POOL = "wlm_pool"
 _MEMORY = _DISK = 1 << 20  # MiB of the node: Slurm counts them, nothing limits them
 _SLURM_CONF = "etc/slurm/slurm.conf"
-AS_A_NODE = "/usr/local/sbin/as-a-node"  # starts a program that sees what nodes see
 _STARTD = "/usr/local/sbin/startd-of-a-node"  # condor.conf.j2 names it
 _HIDDEN = (
     "unshare --mount --propagation unchanged sh -c "
@@ -85,16 +85,16 @@ def write_settings(home: Home, node_count: int) -> None:
         (home.root / place).parent.mkdir(parents=True, exist_ok=True)
         (home.root / place).write_text(text)
     nodes.install(home)
+    _write_node_programs(home)
     if home.flavour.htcondor:
-        _write_node_programs(home)
         slurm_conf = (home.root / _SLURM_CONF).read_text()
         blahp.configure(home.root, _with_patience(slurm_conf, 60))
 
 
 def _write_node_programs(home: Home) -> None:
     """The startd sees nothing below the folder ``unseen``, nor do the jobs of the
-    pool."""
-    home.unseen.mkdir(exist_ok=True)
+    pool, nor those of several nodes of Slurm."""
+    home.unseen.mkdir(parents=True, exist_ok=True)
     home.unseen.chmod(0o1777)
     for name, text in (
         (

@@ -85,10 +85,10 @@ def up(
         try:
             namespace.hold(home, [home.work, *shares], life)
             share_ourselves(home)
-            site.start_daemons(home, say)
-            namespace.note_whole(home)
             if pegasus is not None:
                 share_pegasus(home, pegasus)
+            site.start_daemons(home, say)
+            namespace.note_whole(home)
         except BaseException:
             namespace.release(home)
             raise

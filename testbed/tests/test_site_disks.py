@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,14 @@ from pegasus_bb.report.records import read_records
 from testbed.tests.lua_site import ON_LUA, LuaSite
 from testbed.tests.slurm_site import POOL
 from testbed.tests.test_site_check import SITE, Checked
-from testbed.tests.workflow_runner import BackgroundCommand, WorkflowRunner
+from testbed.tests.test_site_unseen_submit_dir import BehindSlurm, look_around
+from testbed.tests.workflow_runner import (
+    LUA_TIER,
+    PERSISTENT,
+    BackgroundCommand,
+    WorkflowRunner,
+    expected,
+)
 from tests.support.waiting import until
 
 pytestmark = [pytest.mark.site, ON_LUA]
@@ -83,8 +91,18 @@ class DiskRunner(Checked):
         return self.start("run")
 
 
+class UnseenRunner(BehindSlurm):
+    """Nodes see the buffer and the submit directory; the service moves the files."""
+
+    def _sites(self) -> dict[str, Any]:
+        sites = super()._sites()
+        row = {**LUA_TIER, "service": "/run/pegasus-bb"}
+        sites["x-storage-tiers"] = {"cluster": [row]}
+        return sites
+
+
 class Stories:
-    """Three runs at once: all mostly wait for HTCondor."""
+    """Four runs at once: all mostly wait for HTCondor."""
 
     def __init__(self, four: LuaSite) -> None:
         self.four = four
@@ -95,6 +113,10 @@ class Stories:
         self.failing = DiskRunner(four.home, "failing")
         self.failing.has_one_job(20 << 20)
         fail_once(self.failing, "R0.dat")
+        self.unseen = UnseenRunner(four.home, "unseen", jobs=1)
+        look_around(self.unseen)
+        self.unseen.planned("run", *PERSISTENT)
+        self.moved = self.unseen.start("run")
         self.running = self.shared.begin("--bb-chains", "auto")
         self.held, self.retried = self.large.begin(), self.failing.begin()
 
@@ -152,6 +174,8 @@ def four(home: Home, python_inside: None) -> Iterator[LuaSite]:
         slurm.run("root", "condor_rm", "-all")
         site.write_settings(home, 1)
         site.forget_jobs(home, POOL)
+        for left in home.unseen.iterdir():
+            shutil.rmtree(left)
 
 
 @pytest.fixture(scope="module")
@@ -203,6 +227,12 @@ def test_the_next_try_of_a_job_asks_slurm_for_more(stories: Stories) -> None:
     known = stories.four.run("root", "scontrol", "show", "jobs").out
     asked = {int(size) for size in re.findall(r"TresPerNode=gres/nvme:(\d+)", known)}
     assert asked - {5, 233} == {26, 39}  # 5, 233: of the other runs
+
+
+def test_with_the_service_nodes_see_no_file_of_a_user(stories: Stories) -> None:
+    done = stories.moved.end()
+    assert done.status == 0, done.err
+    assert stories.unseen.content("run") == expected(1)
 
 
 def test_producer_and_consumer_stay_on_their_node(stories: Stories) -> None:

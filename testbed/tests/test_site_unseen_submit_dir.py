@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from pegasus_bb_testbed import site
+from pegasus_bb_testbed import nodes, site
 from pegasus_bb_testbed.home import Home
 from pegasus_bb_testbed.namespace import call
 
@@ -119,7 +119,7 @@ def unseen(submit_host: SlurmSite) -> Iterator[Home]:
 def slurmd_of_a_node(unseen: Home) -> Iterator[Home]:
     call(unseen, ["pkill", "-x", "slurmd"])
     site.await_end(unseen, "slurmd")
-    site.must(unseen, [site.AS_A_NODE, "/usr/sbin/slurmd"])
+    site.must(unseen, [nodes.AS_A_NODE, "/usr/sbin/slurmd"])
     try:
         yield unseen
     finally:

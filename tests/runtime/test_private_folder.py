@@ -41,6 +41,15 @@ class TestTheFolder:
         assert str(inner).encode() in done.stdout
         assert not job.jobs.exists()
 
+    def test_has_a_path_for_programs_as_a_shell_has_without_one(
+        self, job: PrivateJob
+    ) -> None:
+        """HTCondor gives jobs none; tasks of PegasusLite, a shell, have this one."""
+        job.run("true")
+        environ = {"PEGASUS_DAG_JOB_ID": NODE}
+        subprocess.run(job.argv("printenv PATH > out.txt"), env=environ, check=True)
+        assert "/usr/local/bin" in job.made().strip().split(":")
+
     def test_goes_after_a_failure_too(self, job: PrivateJob) -> None:
         ended(job.run("rm -rf *; cd /; exit 3"), 3)
         assert list(job.jobs.iterdir()) == []

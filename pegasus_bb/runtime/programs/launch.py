@@ -22,6 +22,10 @@ from pegasus_bb.runtime.task import run_command, run_task, task_files
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+# Of a shell without one. HTCondor gives a job none, and PegasusLite, which makes
+# Pegasus's private folders, is a shell.
+_SHELLS_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """``launch ARGV...``: the exit status of ARGV, or our own if it did not run."""
@@ -45,6 +49,8 @@ def launch(bb: BBDir, argv: list[str], environ: dict[str, str]) -> int:
     if not argv:
         raise UsageError("launch has nothing to start; next: launch PROGRAM [ARG...]")
     node = bb.node_of_job(environ)
+    if node.private or node.reservation:
+        environ.setdefault("PATH", _SHELLS_PATH)
     if node.reservation:
         from pegasus_bb.runtime.job_reservation.open_reservation import (
             run_on_reservation,

@@ -263,6 +263,8 @@ def _give_back(
         try:
             made, dest = place(folder.path, lfn), place(folder.scratch, lfn)
             is_read, is_link = lfn in closed, lfn in planned
+            if "/" in lfn and os.path.isdir(folder.scratch):  # Pegasus makes none
+                os.makedirs(os.path.dirname(dest), exist_ok=True)
             move_back(made, dest, folder.going, is_read=is_read, is_link=is_link)
         except PegasusBBError as error:
             tell(str(error))

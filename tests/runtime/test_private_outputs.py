@@ -16,6 +16,12 @@ class TestOutputs:
         assert "second.txt: the task ended well, but has not made" in said
         assert not (job.scratch / "out.txt").exists()
 
+    def test_one_in_a_folder_finds_that_made(self, job: PrivateJob) -> None:
+        """As condorio does; a real pegasus-plan makes none of these beforehand."""
+        job.needs["outputs"] = ["deep/er/out.txt"]
+        ended(job.run("echo done > deep/er/out.txt"))
+        assert job.made("deep/er/out.txt") == "done\n"
+
     def test_they_replace_what_an_earlier_try_has_left(self, job: PrivateJob) -> None:
         (job.scratch / "out.txt").write_text("older")
         (job.scratch / "tree").mkdir()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,11 @@ from pegasus_bb.report.records import read_records
 from testbed.tests.lua_site import ON_LUA, LuaSite
 from testbed.tests.slurm_site import POOL
 from testbed.tests.test_site_check import SITE, Checked
-from testbed.tests.test_site_unseen_submit_dir import BehindSlurm, look_around
+from testbed.tests.test_site_unseen_submit_dir import (
+    BehindSlurm,
+    forget_unseen,
+    look_around,
+)
 from testbed.tests.workflow_runner import (
     LUA_TIER,
     PERSISTENT,
@@ -166,6 +169,7 @@ def _workflow() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def four(home: Home, python_inside: None) -> Iterator[LuaSite]:
+    forget_unseen(home)
     site.write_settings(home, len(NODES))
     slurm = LuaSite(home)
     try:
@@ -174,8 +178,7 @@ def four(home: Home, python_inside: None) -> Iterator[LuaSite]:
         slurm.run("root", "condor_rm", "-all")
         site.write_settings(home, 1)
         site.forget_jobs(home, POOL)
-        for left in home.unseen.iterdir():
-            shutil.rmtree(left)
+        forget_unseen(home)
 
 
 @pytest.fixture(scope="module")

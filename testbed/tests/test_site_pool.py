@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from pegasus_bb_testbed import nodes, site
@@ -19,10 +20,26 @@ from testbed.tests.test_site_disks import (
     fail_once,
     left_on_disks,
 )
+from testbed.tests.test_site_unseen_submit_dir import (
+    PERSISTENT,
+    UnseenRunner,
+    forget_unseen,
+)
 from testbed.tests.workflow_runner import BackgroundCommand, expected
 
 pytestmark = [pytest.mark.site, ON_LUA]
 PROFILES = {"pegasus": {"style": "condor", "data.configuration": "condorio"}}
+# Starts what stands behind the image, where it is told to.
+APPTAINER = """#!/bin/sh
+while [ "$1" != --pwd ]; do shift; done
+cd "$2" && shift 3 && exec "$@"
+"""
+RENAMES = """
+assert sorted(name for name in os.listdir(".") if "." in name) == inputs
+for name in inputs:
+    os.rename(name, "my-" + name)
+inputs = sorted(name for name in os.listdir(".") if name.startswith("my-"))
+"""
 
 
 class PoolRunner(Checked):
@@ -51,8 +68,51 @@ class PoolRunner(Checked):
         return [int(kib) for kib in reversed(found.out.split())]
 
 
+class Masks(UnseenRunner):
+    """No site catalog; tasks in a container rename their inputs, and list them."""
+
+    site = "condorpool"
+
+    def __init__(self, home: Home) -> None:
+        super().__init__(home, "masks", jobs=2)
+        tiers = self.document("sites.yml")["x-storage-tiers"]
+        (self.work / "sites.yml").unlink()
+        self.save("bb.yml", {"x-storage-tiers": {self.site: tiers["cluster"]}})
+        with self.edited("transformations.yml") as programs:
+            container = {"type": "singularity", "image": "docker://x/masks"}
+            programs["containers"] = [{"name": "c", **container}]
+            programs["transformations"][0]["sites"][0]["container"] = "c"
+        with self.edited("workflow.yml") as workflow:
+            asks = {"cores": 2, "memory": 512, "runtime": 600}
+            workflow["jobs"][1]["profiles"] = {"pegasus": asks}
+        apptainer = home.root / "usr/local/bin/apptainer"  # a shell's own PATH has it
+        apptainer.write_text(APPTAINER)
+        apptainer.chmod(0o755)
+        task = self.root / "mix.py"
+        task.write_text(task.read_text().replace("time.sleep(0.02)", RENAMES))
+
+
+class Quickstart(UnseenRunner):
+    """Folders of inputs and programs in place of catalogs, and two words in one."""
+
+    def __init__(self, home: Home) -> None:
+        super().__init__(home, "quickstart", jobs=2)
+        for name in ("replicas", "transformations"):
+            (self.work / f"{name}.yml").unlink()
+        (self.root / "programs").mkdir()
+        (self.root / "mix.py").rename(self.root / "programs" / "mix.py")
+        with self.edited("workflow.yml") as workflow:
+            for job in workflow["jobs"]:
+                job["arguments"] = [" ".join(job["arguments"])]
+
+    def planned(self, run: str, *more: str) -> Path:
+        folders = {"--input-dir": "inputs", "--transformations-dir": "programs"}
+        words = [word for x in folders for word in (x, str(self.root / folders[x]))]
+        return super().planned(run, *words, *more)
+
+
 class Stories:
-    """Two runs at once: both mostly wait for HTCondor."""
+    """Four runs at once: all mostly wait for HTCondor."""
 
     def __init__(self, home: Home) -> None:
         self.small = PoolRunner(home, "pool", jobs=3)  # A, then B and C
@@ -60,10 +120,15 @@ class Stories:
         self.large = PoolRunner(home, "pool-large", jobs=1)
         self.large.fails_once("a.dat", 40 << 20)
         self.running, self.waiting = self.small.begin(), self.large.begin()
+        self.public: list[UnseenRunner] = [Masks(home), Quickstart(home)]
+        for runner in self.public:
+            runner.planned("run", *PERSISTENT)
+        self.of_public = [runner.start("run") for runner in self.public]
 
 
 @pytest.fixture(scope="module")
 def stories(home: Home, python_inside: None) -> Iterator[Stories]:
+    forget_unseen(home)
     site.write_settings(home, len(NODES))
     nodes.make_disks(home)
     call(home, ["condor_reconfig", "-daemon", "master"])
@@ -73,6 +138,7 @@ def stories(home: Home, python_inside: None) -> Iterator[Stories]:
         call(home, ["condor_rm", "-all"])
         site.write_settings(home, 1)
         call(home, ["condor_reconfig", "-daemon", "master"])
+        forget_unseen(home)
 
 
 def test_check_knows_the_disks_of_the_pool(stories: Stories) -> None:
@@ -109,3 +175,12 @@ def test_results_come_back_and_the_next_try_has_asked_for_more(
     hosts = {record["hostname"] for record in runner.tasks("run").values()}
     assert hosts <= set(NODES)
     assert left_on_disks(runner.home) <= {f"pegasus_bb-cache.{x}.1000" for x in hosts}
+
+
+def test_public_kinds_of_workflow_run_where_nodes_see_the_tier_alone(
+    stories: Stories,
+) -> None:
+    for runner, run in zip(stories.public, stories.of_public, strict=True):
+        done = run.end()
+        assert done.status == 0, done.err
+        assert runner.content("run") == expected(2)

@@ -106,13 +106,19 @@ def here(replicas: dict[str, Any]) -> dict[str, Any]:
     return replicas
 
 
+def forget_unseen(home: Home) -> None:
+    """Remove what earlier tests have left: users' folders, and the tier."""
+    for left in home.unseen.iterdir():  # a new folder would be no mount of the nodes
+        shutil.rmtree(left)
+    shutil.rmtree(home.work / "tier-of-nodes", ignore_errors=True)
+
+
 @pytest.fixture
 def unseen(submit_host: SlurmSite) -> Iterator[Home]:
     home = submit_host.home
-    for left in home.unseen.iterdir():  # a new folder would be no mount of the nodes
-        shutil.rmtree(left)
+    forget_unseen(home)
     yield home
-    shutil.rmtree(home.work / "tier-of-nodes", ignore_errors=True)
+    forget_unseen(home)
 
 
 @pytest.fixture

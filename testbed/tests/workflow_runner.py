@@ -69,6 +69,7 @@ class UserCommands:
     home: Home
     root: Path
     planner = "builtin"  # or pegasus, the real one
+    site = "cluster"
 
     def argv(self, *argv: str) -> list[str]:
         return inside(self.home, argv, USER, str(self.root / "work"))
@@ -96,8 +97,13 @@ class UserCommands:
     def results(self, run: str) -> Path:
         return self.root / f"results-{run}"
 
+    def content(self, run: str) -> dict[str, bytes]:
+        found = self.results(run)
+        files = (path for path in found.rglob("*") if path.is_file())
+        return {str(path.relative_to(found)): path.read_bytes() for path in files}
+
     def planned(self, run: str, *more: str) -> Path:
-        site = ("--sites", "cluster", "--output-sites", "local", "--bb-poll", "2s")
+        site = ("--sites", self.site, "--output-sites", "local", "--bb-poll", "2s")
         places = ("--output-dir", str(self.results(run)), "--relative-submit-dir", run)
         folder = ("--dir", str(self.submits), "--bb-planner", self.planner)
         argv = (*site, *places, *folder, *more, "workflow.yml")
@@ -199,11 +205,6 @@ class ExampleRunner(UserCommands):
 
     def _runs(self) -> Path:
         return runs_folder(self.home, self.planner)
-
-    def content(self, run: str) -> dict[str, bytes]:
-        found = self.results(run)
-        files = (path for path in found.rglob("*") if path.is_file())
-        return {str(path.relative_to(found)): path.read_bytes() for path in files}
 
 
 def behind_slurm(sites: dict[str, Any], planner: str, home: Home) -> dict[str, Any]:

@@ -39,7 +39,8 @@ def pool_waits(cluster: int) -> list[JobWait]:
     """Those that ask for more disk than a slot has: HTCondor says nothing of them."""
     try:
         idle = queue.idle_in_pool(cluster)
-        most = queue.largest_disk() if idle else 0
+        enough = max((asked for _, _, asked in idle), default=0)
+        most = queue.largest_disk(enough) if enough else 0
     except PegasusBBError:
         return []
     return [_for_a_disk(*job, most) for job in idle if job[2] > most > 0]

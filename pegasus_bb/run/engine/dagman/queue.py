@@ -71,9 +71,18 @@ def idle_in_pool(cluster: int) -> list[tuple[str, str, int]]:
     return [(node, job, int(kib)) for node, job, kib in rows if kib.isdigit()]
 
 
-def largest_disk() -> int:
-    """KiB of the slot of the pool that has most; 0 if that is not known."""
-    answer = ask(["condor_status", "-af", "TotalSlotDisk"], timeout=_SECONDS)
+def largest_disk(enough: int = 0) -> int:
+    """KiB of the slot of the pool that has most; 0 if that is not known.
+
+    One that has ``enough`` will do: a large pool is not asked for all its slots.
+    """
+    one = ["-limit", "1", "-constraint", f"TotalSlotDisk >= {enough}"]
+    return (enough and _most_disk(one)) or _most_disk([])
+
+
+def _most_disk(which: Sequence[str]) -> int:
+    words = ["condor_status", *which, "-af", "TotalSlotDisk"]
+    answer = ask(words, timeout=_SECONDS)
     sizes = answer.out.split() if answer.status == 0 else []
     return max((int(float(size)) for size in sizes if size[:1].isdigit()), default=0)
 

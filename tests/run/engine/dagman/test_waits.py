@@ -16,6 +16,8 @@ from tests.run.engine.dagman.conftest import Tools
 
 FIELDS = FORMAT.count(":0")
 STUCK = "BadConstraints"
+# No slot has enough.
+STATUS = "#!/bin/sh\n[ $1 = -limit ] || cat {recorded}/pool-disks.txt\n"
 
 
 def squeue(tools: Tools, *jobs: tuple[int, str]) -> None:
@@ -41,7 +43,7 @@ def test_a_job_that_no_disk_of_the_pool_has_room_for_is_told(tools: Tools) -> No
     rows = ("A\t7\t9216", "B\t8\t69120", "C\t9\tundefined")
     (tools.folder / "idle").write_text("".join(f"{row}\n" for row in rows))
     assert waits_of(32) == []  # the pool does not tell
-    tools.program("condor_status", "#!/bin/sh\ncat {recorded}/pool-disks.txt\n")
+    tools.program("condor_status", STATUS)
     (told,) = wait_messages(waits_of(32))
     why = "it asks for 67.5 MiB of disk, and no slot of the pool has more than 57.4 MiB"
     begins, mend = told.split("\n")

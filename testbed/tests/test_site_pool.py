@@ -29,6 +29,7 @@ from testbed.tests.workflow_runner import BackgroundCommand, expected
 
 pytestmark = [pytest.mark.site, ON_LUA]
 PROFILES = {"pegasus": {"style": "condor", "data.configuration": "condorio"}}
+APPTAINER_IS = "usr/local/bin/apptainer"  # where a shell's own PATH finds it
 # Starts what stands behind the image, where it is told to.
 APPTAINER = """#!/bin/sh
 while [ "$1" != --pwd ]; do shift; done
@@ -85,7 +86,7 @@ class Masks(UnseenRunner):
         with self.edited("workflow.yml") as workflow:
             asks = {"cores": 2, "memory": 512, "runtime": 600}
             workflow["jobs"][1]["profiles"] = {"pegasus": asks}
-        apptainer = home.root / "usr/local/bin/apptainer"  # a shell's own PATH has it
+        apptainer = home.root / APPTAINER_IS
         apptainer.write_text(APPTAINER)
         apptainer.chmod(0o755)
         task = self.root / "mix.py"
@@ -139,6 +140,7 @@ def stories(home: Home, python_inside: None) -> Iterator[Stories]:
         site.write_settings(home, 1)
         call(home, ["condor_reconfig", "-daemon", "master"])
         forget_unseen(home)
+        (home.root / APPTAINER_IS).unlink(missing_ok=True)
 
 
 def test_check_knows_the_disks_of_the_pool(stories: Stories) -> None:

@@ -60,7 +60,7 @@ nightly: tools  ## crashes at every call, papers anew; as root: hints on a real 
 testbed: tools  ## as root: build the sites of some tests (docs/testbed.md)
 	@build() { $(BIN)/pegasus-bb testbed "$$@" up --install && $(BIN)/pegasus-bb testbed "$$@" down; }; \
 	build --slurm 22.05 & other=$$!; \
-	build && build --bb lua || failed=1; \
+	build && build --bb lua && build --number 2 || failed=1; \
 	wait $$other || failed=1; exit $${failed:-0}
 
 fuzz: tools  ## SECONDS=120: damaged files for every reader of foreign text

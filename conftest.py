@@ -82,7 +82,7 @@ class Dealer(LoadScopeScheduling):  # type: ignore[misc,unused-ignore]
         if not nodeid.startswith("testbed/tests/test_site_"):
             return nodeid
         parameters = nodeid.partition("[")[2].rstrip("]").split("-")
-        named = (site for site in ("lua", *FLAVOURS) if site in parameters)
+        named = (site for site in ("lua", "second", *FLAVOURS) if site in parameters)
         return f"testbed {next(named, DEFAULT.slurm)}"
 
 

@@ -38,14 +38,21 @@ _PASSED_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
     help="Slurm's plugin for burst buffers: an emulated DataWarp, or our staging "
     "service behind burst_buffer/lua.",
 )
+@click.option(
+    "--number",
+    type=click.IntRange(1, 9),
+    default=1,
+    show_default=True,
+    help="Of sites of one kind that are up at the same time.",
+)
 @click.pass_context
-def command(context: click.Context, slurm: str, plugin: str) -> None:
+def command(context: click.Context, slurm: str, plugin: str, number: int) -> None:
     """A whole site on one Linux machine: HTCondor, Slurm with a burst buffer, two
     users, and a work folder that both sides see.
 
     Needs root. All of it is in ~/.cache/pegasus-bb/testbed, or in $PEGASUS_BB_TESTBED.
     """
-    context.obj = Home(flavour(slurm, plugin))
+    context.obj = Home(flavour(slurm, plugin, number))
 
 
 @command.command("up")

@@ -25,6 +25,7 @@ class Flavour:
     suite: str  # of Debian
     htcondor: bool  # Debian 12 has none
     plugin: str = "datawarp"  # of Slurm, for burst buffers: datawarp | lua
+    number: int = 1  # of sites of this kind, side by side
 
     @property
     def packages(self) -> tuple[str, ...]:
@@ -35,7 +36,8 @@ class Flavour:
     @property
     def name(self) -> str:
         """Of its folder. Sites with the same Slurm have the same packages."""
-        return f"slurm-{self.slurm}" + ("-lua" if self.plugin == "lua" else "")
+        kind = f"slurm-{self.slurm}" + ("-lua" if self.plugin == "lua" else "")
+        return kind + (f"-{self.number}" if self.number > 1 else "")
 
     def recipe(self) -> dict[str, Any]:
         """Noted beside what was built: another recipe means to build afresh."""
@@ -52,7 +54,7 @@ FLAVOURS = {
 DEFAULT = FLAVOURS["24.11"]
 
 
-def flavour(slurm: str, plugin: str = "datawarp") -> Flavour:
+def flavour(slurm: str, plugin: str = "datawarp", number: int = 1) -> Flavour:
     """The one with that Slurm and its plugin for burst buffers. Raises UsageError."""
     if slurm not in FLAVOURS:
         known = ", ".join(FLAVOURS)
@@ -62,7 +64,7 @@ def flavour(slurm: str, plugin: str = "datawarp") -> Flavour:
             f"burst_buffer/lua of Slurm {slurm} has 11 of the 13 functions that ours "
             f"needs; --slurm {DEFAULT.slurm} has them"
         )
-    return replace(FLAVOURS[slurm], plugin=plugin)
+    return replace(FLAVOURS[slurm], plugin=plugin, number=number)
 
 
 class Home:

@@ -35,10 +35,12 @@ def is_whole(home: Home) -> bool:
 
 
 def twin_of(home: Home) -> Home | None:
-    """The site with the same packages and the other plugin, if it is built and down."""
-    [plugin] = {"datawarp", "lua"} - {home.flavour.plugin}
-    twin = Home(replace(home.flavour, plugin=plugin), home.above)
-    return twin if is_whole(twin) and holder_of(twin) is None else None
+    """A first site with the same packages that is built and down, with any plugin."""
+    for plugin in ("datawarp", "lua"):
+        twin = Home(replace(home.flavour, plugin=plugin, number=1), home.above)
+        if twin.folder != home.folder and is_whole(twin) and holder_of(twin) is None:
+            return twin
+    return None
 
 
 def build(home: Home, say: Callable[[str], None]) -> None:

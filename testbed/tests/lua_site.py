@@ -20,15 +20,13 @@ from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.backends import slurm_lua
 from pegasus_bb.runtime.backends.scontrol import PersistentBuffer
 from pegasus_bb.runtime.backends.slurm_lua import SlurmLua
-from testbed.tests.slurm_site import SlurmSite
+from testbed.tests.slurm_site import SlurmSite, on_sites
 from tests.support.waiting import until
 
 
 def on_plugins(*plugins: str) -> Any:
     """A mark: the test runs on the testbeds with these plugins of Slurm."""
-    flavours = [flavour(DEFAULT.slurm, plugin) for plugin in plugins]
-    words = {"indirect": True, "scope": "module"}
-    return pytest.mark.parametrize("home", flavours, ids=plugins, **words)
+    return on_sites({plugin: flavour(DEFAULT.slurm, plugin) for plugin in plugins})
 
 
 ON_LUA = on_plugins("lua")

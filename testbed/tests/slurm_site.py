@@ -13,7 +13,7 @@ from pegasus_bb_testbed import site
 from pegasus_bb_testbed.datawarp.accounts import open_accounts
 from pegasus_bb_testbed.datawarp.folders import folder
 from pegasus_bb_testbed.datawarp.place import Place
-from pegasus_bb_testbed.home import FLAVOURS, Home
+from pegasus_bb_testbed.home import DEFAULT, FLAVOURS, Flavour, Home, flavour
 from pegasus_bb_testbed.namespace import inside
 
 from pegasus_bb.core.process import Finished, ask
@@ -35,9 +35,18 @@ POOL = 1024 * MIB
 
 def on_slurm(*versions: str) -> Any:
     """A mark: the test runs on the testbeds with these versions of Slurm."""
-    flavours = [FLAVOURS[version] for version in versions]
+    return on_sites({version: FLAVOURS[version] for version in versions})
+
+
+def on_sites(named: Mapping[str, Flavour]) -> Any:
+    """A mark: the test runs on each of these testbeds; conftest.py knows the names."""
     words = {"indirect": True, "scope": "module"}
-    return pytest.mark.parametrize("home", flavours, ids=versions, **words)
+    return pytest.mark.parametrize("home", named.values(), ids=[*named], **words)
+
+
+# The stories of the default site take as long as the rest of all tests: half of them
+# are on another one of its kind.
+ON_SECOND = on_sites({"second": flavour(DEFAULT.slurm, number=2)})
 
 
 class SlurmSite:

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from pegasus_bb_testbed.home import Home
 
-from testbed.tests.slurm_site import SlurmSite
+from testbed.tests.slurm_site import ON_SECOND, SlurmSite
 from testbed.tests.workflow_runner import PERSISTENT, BackgroundCommand, WorkflowRunner
 from tests.support.waiting import until
 
-pytestmark = [pytest.mark.site]
+pytestmark = [pytest.mark.site, ON_SECOND]
 BACKENDS = {"datawarp": "datawarp", "lua": "slurm-lua"}
 ENDED = ("failed", "dead: no engine works on it")
 

@@ -8,11 +8,11 @@ import pytest
 from pegasus_bb_testbed import site
 from pegasus_bb_testbed.home import Home
 
-from testbed.tests.slurm_site import SlurmSite
+from testbed.tests.slurm_site import ON_SECOND, SlurmSite
 from testbed.tests.workflow_runner import PERSISTENT, WorkflowRunner, expected
 from tests.support.waiting import until
 
-pytestmark = [pytest.mark.site]
+pytestmark = [pytest.mark.site, ON_SECOND]
 SLOW = 60  # seconds that the task takes while its file says so
 
 

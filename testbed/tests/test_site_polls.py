@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from pegasus_bb_testbed.home import Home
 
-from testbed.tests.slurm_site import SlurmSite
+from testbed.tests.slurm_site import ON_SECOND, SlurmSite
 from testbed.tests.workflow_runner import WorkflowRunner
 
-pytestmark = [pytest.mark.site]
+pytestmark = [pytest.mark.site, ON_SECOND]
 ROOTS = 1000
 # seconds
 POLLS = 3

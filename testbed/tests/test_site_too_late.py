@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 from pegasus_bb_testbed.home import Home
 
-from testbed.tests.slurm_site import SlurmSite
+from testbed.tests.slurm_site import ON_SECOND, SlurmSite
 from testbed.tests.test_site_reservations import (
     FALLBACK,
     check_failed,
@@ -20,7 +20,7 @@ from testbed.tests.test_site_reservations import (
 from testbed.tests.workflow_runner import PERSISTENT
 from tests.support.waiting import until
 
-pytestmark = [pytest.mark.site]
+pytestmark = [pytest.mark.site, ON_SECOND]
 
 
 def test_a_reservation_that_comes_too_late_is_not_waited_for(

@@ -14,7 +14,7 @@ from pegasus_bb_testbed import nodes, site
 from pegasus_bb_testbed.home import Home
 from pegasus_bb_testbed.namespace import call
 
-from testbed.tests.slurm_site import SlurmSite
+from testbed.tests.slurm_site import ON_SECOND, SlurmSite
 from testbed.tests.workflow_runner import (
     PLANNERS,
     PROFILES,
@@ -25,7 +25,7 @@ from testbed.tests.workflow_runner import (
 from testbed.tests.workflow_runner import expected as of_first
 from tests.support.user_site import JOBS, expected
 
-pytestmark = [pytest.mark.site]
+pytestmark = [pytest.mark.site, ON_SECOND]
 POOL = {"pegasus": {"style": "condor", "data.configuration": "condorio"}}
 PEGASUS = SHOWN.bin.parent if SHOWN else None
 PERSISTENT = ("--bb-mode", "persistent")

@@ -42,6 +42,7 @@ _T = (
     2.042,
 )
 _NORMAL = 1.95996
+_NORMAL_90 = 1.64485
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +156,16 @@ def student(freedom: float) -> float:
     return _T[row - 1] + part * (_T[row] - _T[row - 1])
 
 
+def student_90(freedom: float) -> float:
+    """Return Student's t for 90 % on both sides, of two degrees of freedom or more, by
+    its expansion (Abramowitz and Stegun 26.7.5)."""
+    z = _NORMAL_90
+    first = (z**3 + z) / 4
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return z + first / freedom + second / freedom**2 + third / freedom**3
+
+
 def stat(values: Iterable[float | None]) -> Stat | None:
     """Mean and standard error of the known values; None without any."""
     known = [value for value in values if value is not None]
@@ -172,6 +183,13 @@ def stat(values: Iterable[float | None]) -> Stat | None:
 def log_deviation(groups: Iterable[Iterable[float]]) -> float | None:
     """The standard deviation of ln(value) within ``groups``, pooled over them; values
     that are not above zero count for nothing. None if no group has two."""
+    squares, free = log_squares(groups)
+    return math.sqrt(squares / free) if free else None
+
+
+def log_squares(groups: Iterable[Iterable[float]]) -> tuple[float, int]:
+    """The squared deviations of ln(value) from the means of their groups, added up, and
+    how many of them are free."""
     squares = 0.0
     free = 0
     for group in groups:
@@ -180,7 +198,7 @@ def log_deviation(groups: Iterable[Iterable[float]]) -> float | None:
             mean = statistics.fmean(logs)
             squares += sum((log - mean) ** 2 for log in logs)
             free += len(logs) - 1
-    return math.sqrt(squares / free) if free else None
+    return squares, free
 
 
 def total(values: Iterable[float | None]) -> float | None:

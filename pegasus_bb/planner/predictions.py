@@ -28,6 +28,7 @@ from pegasus_bb.forecast.workflow.prediction import Prediction, scatter
 from pegasus_bb.forecast.workflow.simulator import Mode, PlannedWorkflow, Simulator
 from pegasus_bb.forecast.workflow.workload import workload
 from pegasus_bb.model.history import DEFAULT_STARTUP, History, most_at_once
+from pegasus_bb.model.mean_and_error import ALIKE
 from pegasus_bb.model.modes import (
     MODES,
     PERSISTENT,
@@ -42,7 +43,7 @@ from pegasus_bb.planner.fork_worker import JOBS_FOR_A_WORKER, in_worker
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.reading import read
 
-_SAME_SIZE = 1.5  # sizes below this factor are taken for the same workload
+_ALIKE = 1.5  # sizes and numbers below this factor are taken for the same workload
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ class ModePredictions:
         history = self.given.history
         if history.makespan is None or not history.jobs or history.others:
             return self
-        if not self.is_of_this_size(history):
+        if not self._is_this_workload(history):
             return self
         measured = {job: past.duration for job, past in history.jobs.items()}
         mode = self.mode(_mode_of(history))
@@ -106,29 +107,40 @@ class ModePredictions:
     def _measured(self) -> Mapping[RunMode, Sequence[float]]:
         """Mode of earlier runs -> their makespans in seconds, without the wait. Only
         runs of this workload count, and of these only those that had no more slots
-        than there are."""
+        than there are. Of a smaller or larger run all grows, or none: both ends."""
         found: dict[RunMode, list[float]] = {}
         history = self.given.history
         for run in (history, *history.others):
-            counts = self.is_of_this_size(run) and not self._had_more_slots(run)
+            counts = self._is_this_workload(run) and not self._had_more_slots(run)
             if run.makespan is not None and counts:
-                found.setdefault(_mode_of(run), []).append(run.makespan)
+                growth = [1.0, self._more_bytes(run), self._more_tasks(run)]
+                growth = [x if abs(x - 1) > ALIKE else 1.0 for x in growth]
+                ends = (run.makespan * end(growth) for end in (min, max))
+                found.setdefault(_mode_of(run), []).extend(ends)
         return found
 
     def _had_more_slots(self, run: History) -> bool:
         return (run.at_once or 0) > self.simulator.planned.speeds.slots
 
-    def is_of_this_size(self, run: History) -> bool:
-        """Whether the files of ``run`` that this workflow has too were about as large.
-        A run of other files tells of other work."""
+    def _is_this_workload(self, run: History) -> bool:
+        return _is_alike(self._more_bytes(run)) and _is_alike(self._more_tasks(run))
+
+    def _more_tasks(self, run: History) -> float:
+        """How many times the tasks of ``run`` this workflow has; 1 if its records name
+        no jobs."""
+        return len(self.simulator.planned.work.loads) / n if (n := len(run.jobs)) else 1
+
+    def _more_bytes(self, run: History) -> float:
+        """How many times as large its files are of those that ``run`` has too, and of
+        all if it has none of them; 1 if it knows no sizes. A run of other files tells
+        of other work."""
         sizes = self.simulator.planned.work.sizes
         then = {**run.sizes, **run.planned_sizes}
         both = sizes.keys() & then.keys()
         if not then:
-            return True
+            return 1.0
         now = sum(sizes[lfn] for lfn in both or sizes)
-        growth = now / max(1, sum(then[lfn] for lfn in both or then))
-        return 1 / _SAME_SIZE < growth < _SAME_SIZE
+        return now / max(1, sum(then[lfn] for lfn in both or then))
 
     def mode(self, mode: RunMode) -> Mode:
         """The run in ``mode`` as planning would plan it. If planning refuses the mode,
@@ -194,7 +206,12 @@ class ModePredictions:
                 f"slots are fewer than in {history.source}: of that the times of tasks "
                 "count, and the makespan does not"
             )
-        if any(run.has_times and not self.is_of_this_size(run) for run in runs):
+        if not all(_is_alike(self._more_tasks(run)) for run in runs):
+            yield (
+                f"{history.source} had other numbers of tasks: the times of its tasks "
+                "count, and its makespan does not"
+            )
+        if any(r.has_times and not _is_alike(self._more_bytes(r)) for r in runs):
             yield (
                 f"files had other sizes in {history.source}: what tasks do is taken to "
                 "grow as their files do"
@@ -271,6 +288,10 @@ class ModePredictions:
         if own is not None and own.capacity and self.given.settings.mode == mode:
             return own
         return reserve(self.given.in_mode(mode), self._placed(mode)).placement
+
+
+def _is_alike(growth: float) -> bool:
+    return 1 / _ALIKE < growth < _ALIKE
 
 
 def _mode_of(run: History) -> RunMode:

@@ -48,8 +48,23 @@ def test_a_run_with_more_slots_does_not_say_how_long_all_takes(
 def test_several_runs_in_a_mode_are_a_range(tmp_path: Path) -> None:
     found, _ = of_mode_off(tmp_path, TASK, replace(TASK, makespan=120.0))
     assert found.makespan == pytest.approx(110.0)
-    assert 80.0 < found.low < 100.0
-    assert 120.0 < found.high < 145.0
+    assert found.low < 80.0
+    assert found.high > 145.0
+
+
+def test_a_larger_run_says_its_time_or_less_as_it_is_larger(tmp_path: Path) -> None:
+    """All of the time of a run with 1.25 times the bytes grows as they do, or none."""
+    found, _ = of_mode_off(tmp_path, replace(TASK, sizes={"in": 1250}))
+    assert (found.low, found.high) == (pytest.approx(80.0), pytest.approx(100.0))
+
+
+def test_a_run_with_many_more_tasks_does_not_say_how_long_all_takes(
+    tmp_path: Path,
+) -> None:
+    more = {"ID0": Past(60.0), "ID1": Past(60.0)}
+    found, remarks = of_mode_off(tmp_path, replace(TASK, jobs=more))
+    assert found.high < 100.0
+    assert "other numbers of tasks" in remarks
 
 
 GB = 10**9

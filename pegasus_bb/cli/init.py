@@ -16,8 +16,8 @@ from pegasus_bb.model.catalog_files import environment
 from pegasus_bb.model.catalogs import STORAGE_FILE, read_sites, site_document
 from pegasus_bb.model.default_sites import LOCAL, with_default_sites
 from pegasus_bb.model.document import Document, load
-from pegasus_bb.model.settings import read_properties
 from pegasus_bb.model.tiers import KEY
+from pegasus_bb.planner.reading import own_properties
 
 # Where sites mount fast storage that all nodes see.
 MOUNTS = ("/mnt/bb", "/bb", "/mnt/burstbuffer", "/burstbuffer", "/flash", "/fast")
@@ -89,7 +89,7 @@ def _word(text: str) -> str:
 def _only_site(workflow: Path) -> str:
     """The one site of the user's catalog where tasks can run. Raises UsageError."""
     cwd = Path.cwd()
-    properties = read_properties(None, (), cwd, Path.home())
+    properties = own_properties(None, (), cwd)
     known = Document(workflow, {})
     if is_file(workflow):
         known = load(workflow, environment(properties))

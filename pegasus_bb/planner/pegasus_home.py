@@ -26,6 +26,12 @@ class PegasusHome:
     def tool(self, name: str) -> str:
         return str(self.bin / name)
 
+    @property
+    def properties(self) -> Path:
+        """The properties of all its users; often there are none."""
+        etc = Path("/etc/pegasus") if self.bin == Path("/usr/bin") else None
+        return (etc or self.bin.parent / "etc") / "pegasus.properties"
+
     def is_in(self, folder: str) -> bool:
         return (
             bool(folder) and (Path(folder) / "bin" / PLAN).resolve().parent == self.bin

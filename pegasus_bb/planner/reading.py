@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -44,7 +44,7 @@ from pegasus_bb.model.workflow import (
     with_own_runs,
 )
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus_home import resolve_home
+from pegasus_bb.planner.pegasus_home import find_home, resolve_home
 from pegasus_bb.planner.rewrite.pass_input import with_values
 from pegasus_bb.planner.runfiles import containers_file
 
@@ -55,11 +55,18 @@ _NO_MODE = "no --bb-mode given"  # the origin of a command's own default mode
 def properties_of(options: PlanOptions) -> Properties:
     """All properties: file, then -D, then --bb-X. Raises UsageError, CatalogError."""
     conf = options.absolute(options.conf) if options.conf else None
-    properties = read_properties(conf, options.defines, options.cwd, Path.home())
+    properties = own_properties(conf, options.defines, options.cwd)
     properties = properties.with_values(options.bb_options, options.origin)
     if options.mode and _MODE not in properties:
         return properties.with_values({_MODE: options.mode}, _NO_MODE)
     return properties
+
+
+def own_properties(conf: Path | None, defines: Sequence[str], cwd: Path) -> Properties:
+    """Those of this user, here. Raises UsageError, CatalogError."""
+    home = find_home(os.environ)
+    installed = home.properties if home else None
+    return read_properties(conf, defines, cwd, Path.home(), os.environ, installed)
 
 
 def names_mode(properties: Properties) -> bool:

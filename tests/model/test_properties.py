@@ -24,18 +24,42 @@ def here(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def read(here: Path, *defines: str, conf: Path | None = None) -> Properties:
-    return read_properties(conf, defines, here / "cwd", here / "home")
+def read(
+    here: Path, *defines: str, conf: Path | None = None, **environ: str
+) -> Properties:
+    etc = here / "etc"
+    return read_properties(conf, defines, here / "cwd", here / "home", environ, etc)
 
 
-def test_conf_comes_before_the_working_and_the_home_directory(here: Path) -> None:
-    assert dict(read(here, conf=here / "conf")) == {"who": "conf"}
-    assert dict(read(here, conf=here / "nowhere")) == {"who": "home"}
-    assert dict(read(here)) == {"who": "cwd", "where": "cwd"}
+def test_each_file_wins_over_those_before(here: Path) -> None:
+    """As in Pegasus 5.1.3: its own, the user's, the folder's, that of --conf."""
+    (here / "etc").write_text("who = all\nof = all\n")
+    (here / "home" / ".pegasusrc").write_text("who = home\nat = home\n")
+    rest = {"of": "all", "at": "home", "where": "cwd"}
+    assert dict(read(here, conf=here / "conf")) == {"who": "conf", **rest}
+    assert dict(read(here, conf=here / "nowhere")) == {"who": "cwd", **rest}
     (here / "cwd" / "pegasus.properties").unlink()
-    assert dict(read(here)) == {"who": "home"}
-    (here / "home" / ".pegasusrc").unlink()
-    assert dict(read(here)) == {}
+    assert dict(read(here)) == {"who": "home", "of": "all", "at": "home"}
+
+
+def test_the_environment_wins_over_files_and_a_define_over_it(here: Path) -> None:
+    variables = {"_PEGASUS__BB__MODE": "off", "_PEGASUS__Bb__Poll": " 5s ", "who": "no"}
+    variables["_PEGASUS_WF_SUBMIT_DIR"] = "/no/property"
+    found = read(here, "pegasus.bb.mode=persistent", **variables)
+    assert found["pegasus.bb.mode"] == "persistent"
+    assert found["pegasus.bb.poll"] == "5s"
+    assert found.origin("pegasus.bb.poll") == "_PEGASUS__Bb__Poll"
+    assert found["who"] == "cwd"
+    assert len(found) == 4
+
+
+def test_a_value_names_other_properties_and_no_variables(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is neither a property nor one of Java's own is nothing, as for Pegasus."""
+    monkeypatch.setenv("HOME", "/home/ann")
+    (here / "conf").write_text("a = ${where}/${user.home}/${HOME}x ${b c} $d\n")
+    assert read(here, conf=here / "conf")["a"] == "cwd//home/ann/x ${b c} $d"
 
 
 def test_a_define_wins_over_the_file_and_the_last_over_the_first(here: Path) -> None:

@@ -7,14 +7,14 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.process import start
-from pegasus_bb.model.settings import PREFIX
+from pegasus_bb.model.settings import ENVIRONMENT, PREFIX
 from pegasus_bb.planner.pegasus.exclusive_folder import PRINTED
 from pegasus_bb.planner.pegasus.pegasus_inputs import PROPERTIES, WORKFLOW
 from pegasus_bb.planner.pegasus_home import PLAN, PegasusHome
@@ -94,7 +94,13 @@ def run_planner(argv: Sequence[str], folder: Path, cwd: Path) -> bytes:
     """
     printed = folder / PRINTED
     with printed.open("wb") as out, _as_usage_error(argv[0]):
-        process = start(argv, cwd=str(cwd), stdout=out.fileno(), new_session=True)
+        process = start(
+            argv,
+            cwd=str(cwd),
+            env=_without_properties(os.environ),
+            stdout=out.fileno(),
+            new_session=True,
+        )
     try:
         status = process.wait()
     except BaseException:
@@ -108,6 +114,11 @@ def run_planner(argv: Sequence[str], folder: Path, cwd: Path) -> bytes:
             "nothing was left behind"
         )
     return text
+
+
+def _without_properties(environ: Mapping[str, str]) -> dict[str, str]:
+    """They are in --conf already, changed as the tier needs; and they would win."""
+    return {k: v for k, v in environ.items() if not k.startswith(ENVIRONMENT)}
 
 
 def _stop(process: Any) -> None:

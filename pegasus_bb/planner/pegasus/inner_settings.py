@@ -17,7 +17,7 @@ from pegasus_bb.model.catalog_files import SOURCES, catalog_document, environmen
 from pegasus_bb.model.catalogs import SCRATCH
 from pegasus_bb.model.default_sites import directory_entry, with_default_sites
 from pegasus_bb.model.document import Document
-from pegasus_bb.model.settings import Properties, read_properties
+from pegasus_bb.model.settings import Properties, merged_properties
 from pegasus_bb.model.workflow import Job
 from pegasus_bb.planner.pegasus.pegasus_inputs import PROPERTIES, for_pegasus
 from pegasus_bb.planner.rewrite.lifecycle import add_lifecycle_jobs
@@ -69,12 +69,19 @@ def inner_inputs(
 ) -> Iterator[tuple[Job, Inputs]]:
     """Yield each sub-workflow that has settings of its own, and what its planning
     reads. Raises CatalogError, UsageError."""
-    for job in given.workflow.jobs.values():
-        own = inner_settings(job) if job.is_sub_workflow else None
-        if own and run.rewriting is not None:
-            read = _read(given, run, job, own)
+    for job, read in inner_catalogs(given, run):
+        if run.rewriting is not None:
             rewritten = rewrite(read, run.rewriting, _PASSES)
             yield job, for_pegasus(rewritten, run, inner_folder(folder, job))
+
+
+def inner_catalogs(given: PlanningInput, run: RunPlan) -> Iterator[tuple[Job, Inputs]]:
+    """Yield each sub-workflow that has settings of its own, and its properties and
+    catalogs as the user has them. Raises CatalogError, UsageError."""
+    for job in given.workflow.jobs.values():
+        own = inner_settings(job) if job.is_sub_workflow else None
+        if own:
+            yield job, _read(given, run, job, own)
 
 
 def with_inner_settings(inputs: Inputs, given: PlanningInput, folder: Path) -> Inputs:
@@ -98,7 +105,7 @@ def _read(given: PlanningInput, run: RunPlan, job: Job, own: InnerSettings) -> I
     named = Properties({})
     conf = files.place(own.conf) if own.conf else None
     if conf or own.defines:
-        named = read_properties(conf, own.defines, run.cwd, run.cwd)
+        named = merged_properties([conf] if conf else [], own.defines)
     properties = named if conf else outer.properties.with_values(named, "-D")
     sites = files.catalog("site", named) or outer.sites.document
     return Inputs(
@@ -149,15 +156,7 @@ class _InnerFiles:
         if kind == "replica" and file not in self._paths and not (cwd / file).exists():
             return nothing  # as Pegasus takes it
         here = named.with_values({key: str(self.place(file))}, named.origin(key))
-        found = catalog_document(kind, nothing, here, cwd, environment(here))
-        outer = self._given.catalogs.transformations.document
-        if found.data.get("containers") and found.path != outer.path:
-            raise found.error(
-                "the launcher starts containers of the outer workflow's catalog only",
-                ["containers"],
-                would_do="the container in that catalog, or --bb-mode off",
-            )
-        return found
+        return catalog_document(kind, nothing, here, cwd, environment(here))
 
 
 def _with_scratch(sites: Document, run: RunPlan) -> Document:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pegasus_bb.decide.decision import PlanningInput
@@ -39,7 +40,8 @@ def run_files(
     request = run.request
     read = given.workflow, given.catalogs, given.site
     pools = run.pool_folders.values()
-    yield from containers_file(*read, pools, planned.scratch).items()
+    more = planned.inner_containers
+    yield from containers_file(*read, pools, planned.scratch, more).items()
     if placement is None:
         return
     prefix = ""
@@ -277,9 +279,11 @@ def containers_file(
     site: Site,
     pools: Iterable[str] = (),
     scratch: str = "",
+    more: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
 ) -> dict[str, bytes]:
     """The name and contents of the file; empty if no task has a container. ``pools``
     are the run's folders in pools of the tier, ``scratch`` is that of its files.
+    ``more``: containers that other catalogs name, by transformation.
 
     Raises CatalogError if a container cannot be started.
     """
@@ -288,7 +292,7 @@ def containers_file(
         names |= catalogs.transformations.transformations.keys()
     known = catalogs.transformations
     programs = (known.executable(name, site.name) for name in names)
-    if not any(program and program.container for program in programs):
+    if not more and not any(each and each.container for each in programs):
         return {}
     from pegasus_bb.model.containers import containers_for  # few workflows have some
 
@@ -298,7 +302,7 @@ def containers_file(
             _check_job(workflow, job)
     folders = [*([site.scratch.path] if site.scratch else []), *pools]
     folders += _merge_folders(_linked_folders(catalogs, site.name))
-    data = {"version": 1, "folders": folders, "transformations": found}
+    data = {"version": 1, "folders": folders, "transformations": {**found, **more}}
     return {CONTAINERS: as_json(data)}
 
 

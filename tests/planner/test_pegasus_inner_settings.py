@@ -107,12 +107,41 @@ def test_what_would_not_run_on_the_buffer_is_refused(
     assert not user.submit.exists()
 
 
-def test_a_container_of_its_own_catalog_is_refused(user: User) -> None:
+BOX = {"name": "box", "type": "singularity", "image": "/opt/box.sif"}
+
+
+def in_a_box(user: User, **keys: str) -> None:
+    """The inner catalog's program runs in a container."""
     with user.edited(PROGRAMS) as data:
-        box = {"name": "box", "type": "singularity", "image": "/opt/box.sif"}
-        data["containers"] = [box]
+        data["containers"] = [{**BOX, **keys}]
+        data["transformations"][0]["sites"][0]["container"] = "box"
+
+
+def test_a_container_of_its_own_catalog_is_started(user: User) -> None:
+    in_a_box(user)
     done = plan(user, "--conf", CONF)
-    assert "the outer workflow's catalog only" in " ".join(done.stderr.split())
+    assert done.returncode == 0, done.stderr
+    found = user.read("containers.json")
+    assert list(found["transformations"]) == ["own"]
+    assert found["transformations"]["own"]["image"] == "/opt/box.sif"
+
+
+def test_one_program_is_not_in_two_containers(user: User) -> None:
+    in_a_box(user)
+    with user.edited("transformations.yml") as data:
+        data["transformations"].append(
+            {"name": "own", "sites": [{"name": "cori", "pfn": "/opt/own"}]}
+        )
+    done = plan(user, "--conf", CONF)
+    assert done.returncode == 2
+    assert "own has another container, or none, in " in " ".join(done.stderr.split())
+
+
+def test_an_image_that_nothing_brings_to_inner_jobs_is_refused(user: User) -> None:
+    in_a_box(user, **{"image.site": "local"})
+    done = plan(user, "--conf", CONF)
+    assert done.returncode == 2
+    assert "nothing brings them the image" in " ".join(done.stderr.split())
 
 
 def test_a_container_of_the_catalog_that_both_name_is_taken(user: User) -> None:

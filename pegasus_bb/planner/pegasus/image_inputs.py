@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.decide.survey import taken_name
 from pegasus_bb.model.containers import staged_image
 from pegasus_bb.model.document import Data
 from pegasus_bb.model.images import StagedImage
+from pegasus_bb.model.transformations import TransformationCatalog
 from pegasus_bb.planner.rewrite.pass_input import Inputs
 
 
@@ -51,14 +53,20 @@ def check_images(given: PlanningInput) -> None:
         if given.workflow.first_use([image.lfn]) is not None:
             raise taken_name(given.workflow, name, image.lfn, is_image=True)
         if given.has_sub_workflows:
-            raise catalog.document.error(
-                f"the jobs of a sub-workflow may run {name}, and nothing brings them "
-                "the image of its container",
-                ["containers"],
-                image.pfn,
-                "a copy of the image in a folder that the nodes of "
-                f"{given.site.name} see, with image.site: {given.site.name}",
-            )
+            raise image_for_inner_jobs(catalog, name, image, given.site.name)
+
+
+def image_for_inner_jobs(
+    catalog: TransformationCatalog, name: str, image: StagedImage, site: str
+) -> CatalogError:
+    return catalog.document.error(
+        f"the jobs of a sub-workflow may run {name}, and nothing brings them the image "
+        "of its container",
+        ["containers"],
+        image.pfn,
+        f"a copy of the image in a folder that the nodes of {site} see, with "
+        f"image.site: {site}",
+    )
 
 
 def _images(given: PlanningInput) -> dict[str, StagedImage]:

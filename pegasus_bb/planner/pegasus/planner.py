@@ -12,6 +12,7 @@ from pegasus_bb.planner.pegasus.call import plan_argv, run_planner
 from pegasus_bb.planner.pegasus.complete_submit_dir import with_clusters, write_planned
 from pegasus_bb.planner.pegasus.exclusive_folder import claim, planned_folder
 from pegasus_bb.planner.pegasus.image_inputs import check_images, with_images
+from pegasus_bb.planner.pegasus.inner_containers import inner_containers
 from pegasus_bb.planner.pegasus.inner_settings import (
     inner_folder,
     inner_inputs,
@@ -73,6 +74,7 @@ class PegasusPlanner:
             check_clusters(self.passed, run.mode)
         for _, inputs in inner_inputs(given, run, planned_folder(run.submit_dir)):
             check_kickstart(inputs, run.site)
+        inner_containers(given, run)  # refuses what cannot be started
         return check_sub_workflows(given, placement)
 
     def rewrite(self, given: PlanningInput, run: RunPlan) -> Inputs:
@@ -102,6 +104,9 @@ class PegasusPlanner:
         if run.request is not None:
             check_runs_something(run.submit_dir)
         planned = replace(read_planned(run), printed=printed)
+        if run.request is not None:
+            more = inner_containers(given, run)
+            planned = replace(planned, inner_containers=more)
         return with_clusters(planned, given, run)
 
     def write(

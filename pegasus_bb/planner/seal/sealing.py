@@ -7,8 +7,8 @@ gets its phases, the gate and the last edges, and is checked. No edge is ever re
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pegasus_bb.core.errors import NotSealed
 from pegasus_bb.model.dag.joblists import Entries
@@ -46,6 +46,8 @@ class ExecutableWorkflow:
     outputs: Mapping[str, str]  # LFN -> where stage-out puts it, and bb_delete looks
     phases: SealedPhases | None = None  # if the files do not fit onto the tier at once
     notes: Sequence[str] = ()  # for the user: requests that the planner ignores
+    # Of sub-workflows' own catalogs: transformation -> container, as JSON.
+    inner_containers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def is_builtin(self) -> bool:

@@ -48,7 +48,7 @@ def _check(options: PlanOptions) -> Check:
     def check(found: WorkflowExplanation) -> None:
         from pegasus_bb.planner.obstacles import check_explained
 
-        check_explained(options, found.given)
+        check_explained(options, found.given, found.decision.placement)
 
     return check
 

@@ -417,7 +417,7 @@ def read_replicas(document: Document) -> ReplicaCatalog:
     for entry in document.entry().entries("replicas", "a replica", "lfn"):
         lfn = str(entry.data["lfn"])
         entry.check_keys(_OF_A_REPLICA, "a replica")
-        if entry.data.get("regex"):
+        if "regex" in entry.data and entry.flag("regex", default=False):
             continue  # each file that it names has an entry: replica_patterns
         declared = entry.mapping("metadata").get("size")
         size = None

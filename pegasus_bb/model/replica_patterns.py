@@ -20,7 +20,8 @@ def with_matches(document: Document, workflow: Document) -> Document:
     """Return ``document`` with an entry for each file of ``workflow`` that a pattern
     names; of several the first counts. Raises CatalogError for a wrong pattern."""
     entries = document.entry().entries("replicas", "a replica", "lfn")
-    patterns = [(_pattern(each), each) for each in entries if each.data.get("regex")]
+    some = (each for each in entries if each.flag("regex", default=False))
+    patterns = [(_pattern(each), each) for each in some]
     found = (_match(lfn, patterns) for lfn in sorted(_files(workflow)))
     new = [entry for entry in found if entry is not None]
     return document.with_data(

@@ -3,10 +3,12 @@ of the same workflow, if sizes are needed and not known."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
+from pegasus_bb.model.document import suggestion
 from pegasus_bb.model.history import History, combine
 from pegasus_bb.model.modes import OFF, PERSISTENT
 from pegasus_bb.model.placement import PFS
@@ -17,9 +19,15 @@ from pegasus_bb.planner.options import PlanOptions, runs_folder
 _TRIED = 2  # runs: the last one may have failed before it recorded anything
 
 
-def named_history(settings: Settings) -> History:
+def named_history(settings: Settings, tiers: Collection[str]) -> History:
     """Raises UsageError if a run of ``--bb-history`` is missing, or has no usable
-    record."""
+    record, or was on none of ``tiers``."""
+    for run in settings.history:
+        if run.place and run.place not in (PFS, *tiers):
+            raise UsageError(
+                f"--bb-history {run.place}={run.path}: the site has no tier "
+                f"{run.place}; {suggestion(run.place, (PFS, *tiers))}"
+            )
     runs = {run.path.resolve(): run for run in settings.history}  # each counts once
     return combine([_at(run.place, _of_run(run.path)) for run in runs.values()])
 

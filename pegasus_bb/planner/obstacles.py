@@ -15,11 +15,12 @@ from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.decide.place_files import decide
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.graph import build_graph
+from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.settings import Settings, read_settings
 from pegasus_bb.model.workflow import Workflow, read_workflow, with_own_runs
 from pegasus_bb.planner.builtin.executable import Programs
 from pegasus_bb.planner.builtin.planner import BuiltInPlanner
-from pegasus_bb.planner.builtin.planner_limits import check_job
+from pegasus_bb.planner.builtin.planner_limits import check_job, check_results_survive
 from pegasus_bb.planner.builtin.value_lines import ValueLines
 from pegasus_bb.planner.local_files import check_local_files
 from pegasus_bb.planner.options import PlanOptions
@@ -30,6 +31,7 @@ from pegasus_bb.planner.reading import (
     execution_site,
     leave_out_absent,
     named_site,
+    names_mode,
     properties_of,
     read_planning,
     read_user_input,
@@ -64,10 +66,10 @@ class _Obstacles:
 
 def with_all_obstacles(error: UsageError, options: PlanOptions) -> UsageError:
     """``error`` of a planning, or all that it would meet one after the other."""
+    own = error.errors if isinstance(error, SeveralObstacles) else (error,)
     found = find_obstacles(options)
     texts = {str(each) for each in found}
-    if str(error) not in texts:
-        found.insert(0, error)
+    found = [*(each for each in own if str(each) not in texts), *found]
     return error if len(found) == 1 else SeveralObstacles(found)
 
 
@@ -96,7 +98,9 @@ def _is_builtin(settings: Settings) -> bool:
         return False
 
 
-def check_explained(options: PlanOptions, given: PlanningInput) -> None:
+def check_explained(
+    options: PlanOptions, given: PlanningInput, placement: Placement
+) -> None:
     """Raises UsageError with all that the built-in planner, if that plans, would refuse
     of a workflow that can be placed. What this machine has is not looked at."""
     found = _Obstacles()
@@ -105,6 +109,10 @@ def check_explained(options: PlanOptions, given: PlanningInput) -> None:
     found.meet(options.check_builtin)
     _of_jobs(found, options, given.workflow, given.catalogs, given.site)
     found.meet(lambda: check_settings(given.workflow, given.catalogs, given.site.name))
+    is_named = names_mode(given.catalogs.properties)  # else plan takes mode off
+    stay = not output_sites(options, given.catalogs)
+    if is_named and stay and given.settings.mode.is_shared:
+        found.meet(lambda: check_results_survive(given.workflow, placement))
     if error := found.as_one():
         raise error
 

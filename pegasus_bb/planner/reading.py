@@ -223,7 +223,8 @@ def _history(
     if settings.history:
         from pegasus_bb.planner.earlier_runs import named_history  # few name one
 
-        return named_history(settings), ()
+        tiers = [tier.name for tier in catalogs.tiers.get(site.name, ())]
+        return named_history(settings, tiers), ()
     if not needs_sizes(catalogs, settings, workflow, site):
         return History(), ()
     from pegasus_bb.planner.earlier_runs import last_history  # most sizes are known

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.model.catalogs import read_replicas
 from pegasus_bb.model.document import Data, Document
 from pegasus_bb.model.replica_patterns import with_matches
 from tests.support.pegasus_site import UserFolder
@@ -42,6 +44,15 @@ def replicas(*files: str) -> dict[str, list[str]]:
 )
 def test_the_first_pattern_that_names_a_whole_lfn_counts(lfn: str, pfn: str) -> None:
     assert replicas(lfn, lfn) == {lfn: [pfn]}
+
+
+def test_a_flag_is_true_or_false_and_no_text() -> None:
+    entry = {"lfn": "a", "regex": "false", "pfns": [{"pfn": "/a"}]}
+    document = Document(Path("replicas.yml"), {"replicas": [entry]})
+    with pytest.raises(CatalogError, match="regex is true or false"):
+        with_matches(document, Document(Path("workflow.yml"), {"jobs": []}))
+    with pytest.raises(CatalogError, match="regex is true or false"):
+        read_replicas(document)
 
 
 def test_a_workflow_runs_with_inputs_that_a_pattern_names(tmp_path: Path) -> None:

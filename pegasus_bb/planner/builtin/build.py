@@ -54,7 +54,8 @@ def build(rewritten: RewrittenWorkflow, run: RunPlan) -> BuiltInExecutable:
     """
     check_run(run)
     check_settings(rewritten.workflow, rewritten.catalogs, run.site)
-    check_results_survive(rewritten.workflow, run)
+    if run.placement and run.request and not run.output_sites:
+        check_results_survive(rewritten.workflow, run.placement)
     draft = _start(rewritten, run)
     _place_jobs(draft)
     if not draft.on_site and not draft.runs and not run.may_run_here:

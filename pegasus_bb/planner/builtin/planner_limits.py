@@ -11,6 +11,7 @@ from pegasus_bb.core.errors import CatalogError, UnplacedError, UsageError
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.graph import Graph
+from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.workflow import Job, Workflow, lfn_fault
 from pegasus_bb.planner.builtin.executable import STAGE_IN, STAGE_OUT, BuiltInExecutable
 from pegasus_bb.planner.builtin.profiles import REAL_PLANNER, plain_text
@@ -90,11 +91,9 @@ def _check_stream(workflow: Workflow, job: Job, stream: str) -> None:
         )
 
 
-def check_results_survive(workflow: Workflow, run: RunPlan) -> None:
-    """Raises CatalogError for a result that would stay on the buffer and be lost."""
-    placement = run.placement
-    if run.output_sites or run.request is None or placement is None:
-        return
+def check_results_survive(workflow: Workflow, placement: Placement) -> None:
+    """Raises CatalogError for a result that would stay on the buffer and be lost, if
+    results go nowhere."""
     for job in workflow.jobs.values():
         for use in job.outputs():
             placed = placement.files.get(use.lfn)

@@ -107,13 +107,15 @@ class ModePredictions:
     def _measured(self) -> Mapping[RunMode, Sequence[float]]:
         """Mode of earlier runs -> their makespans in seconds, without the wait. Only
         runs of this workload count, and of these only those that had no more slots
-        than there are. Of a smaller or larger run all grows, or none: both ends."""
+        than there are. Of a smaller or larger run all grows, or none: both ends. So do
+        runs that had fewer slots, as far as a simulation with these is longer."""
         found: dict[RunMode, list[float]] = {}
         history = self.given.history
         for run in (history, *history.others):
             counts = self._is_this_workload(run) and not self._had_more_slots(run)
             if run.makespan is not None and counts:
                 growth = [1.0, self._more_bytes(run), self._more_tasks(run)]
+                growth += [self._more_slots(run)]
                 growth = [x if abs(x - 1) > ALIKE else 1.0 for x in growth]
                 ends = (run.makespan * end(growth) for end in (min, max))
                 found.setdefault(_mode_of(run), []).extend(ends)
@@ -121,6 +123,21 @@ class ModePredictions:
 
     def _had_more_slots(self, run: History) -> bool:
         return (run.at_once or 0) > self.simulator.planned.speeds.slots
+
+    def _more_slots(self, run: History) -> float:
+        """How many times as long the slots of now would take, against those of
+        ``run``; 1 if that had as many. No record says more than how many it used."""
+        planned = self.simulator.planned
+        slots = run.at_once or planned.speeds.slots
+        if slots >= planned.speeds.slots:
+            return 1.0
+        fewer = replace(planned, speeds=replace(planned.speeds, slots=slots))
+        what = self.mode(_mode_of(run))
+        now, then = (
+            simulator.predict(what).makespan
+            for simulator in (self.simulator, self.simulator.with_planned(fewer))
+        )
+        return min(1.0, now / then) if then else 1.0
 
     def _is_this_workload(self, run: History) -> bool:
         return _is_alike(self._more_bytes(run)) and _is_alike(self._more_tasks(run))

@@ -25,7 +25,8 @@ def choose(predictions: Sequence[Prediction]) -> ModeChoice:
     """Choose the shortest run; of runs about as long, the one that reserves least.
 
     A buffer is taken only if its pessimistic end loses no more than ALIKE against the
-    PFS, and its optimistic end wins more than that; both, if it rests on a guess.
+    PFS, and its optimistic end wins more than that; both, if it rests on a guess. Of
+    two modes that runs have measured the means decide: an end may be one odd run.
     """
     off = next((p for p in predictions if p.mode == OFF.name), None)
     found = [p for p in predictions if off is None or p is off or _pays(p, off)]
@@ -40,6 +41,8 @@ def choose(predictions: Sequence[Prediction]) -> ModeChoice:
 
 
 def _pays(found: Prediction, off: Prediction) -> bool:
+    if found.is_measured and off.is_measured:
+        return found.makespan < off.makespan * (1 - ALIKE)
     loses = found.pessimistic > off.pessimistic * (1 + ALIKE)
     if found.is_guess and found.pessimistic >= off.pessimistic * (1 - ALIKE):
         return False
@@ -84,8 +87,7 @@ def _why_off(off: Prediction, fastest: Prediction) -> str:
     if fastest.is_guess and fastest.low < off.low * (1 - ALIKE):
         return (
             f"{off.range}: what the tasks ask of storage was never measured, so "
-            f"{fastest.mode} may take {fastest.range}; one run settles it: plan with "
-            f"--bb-mode {fastest.mode}, run, and name it as --bb-history"
+            f"{fastest.mode} may take {fastest.range}; {_one_run(fastest.mode)}"
         )
     if fastest.low > off.high:
         if fastest.range == off.range:
@@ -96,7 +98,22 @@ def _why_off(off: Prediction, fastest: Prediction) -> str:
     why = f"{off.range}: {fastest.mode} ({fastest.range}) {wins} more than {ALIKE:.0%}"
     if fastest.byte_hours:
         why += f", and it reserves {format_reserved(fastest.byte_hours)}"
-    return f"{why}; {_TWO_RUNS}" if is_open else why
+    return f"{why}; {_what_settles(off, fastest)}" if is_open else why
+
+
+def _what_settles(off: Prediction, fastest: Prediction) -> str:
+    """Name the run that would tell which of both is faster."""
+    missing = [each.mode for each in (off, fastest) if not each.is_measured]
+    if not missing:
+        return "more runs of both narrow it"
+    return _TWO_RUNS if len(missing) > 1 else _one_run(missing[0])
+
+
+def _one_run(mode: str) -> str:
+    return (
+        f"one run settles it: plan with --bb-mode {mode}, run, and name it as "
+        "--bb-history"
+    )
 
 
 def _gain(mine: float, of_off: float) -> float:

@@ -46,6 +46,7 @@ class Prediction:
     pessimistic: float  # makespan, if a faster place shortens the least
     optimistic: float  # and if the most
     is_guess: bool = False  # some of it rests on what other sites have seen
+    is_measured: bool = False  # earlier runs in this mode say how long it takes
 
     @property
     def makespan(self) -> float:
@@ -95,6 +96,7 @@ class Prediction:
             pessimistic=self.wait + max(makespan * scatter, *makespans),
             optimistic=self.wait + min(makespan / scatter, *makespans),
             is_guess=False,
+            is_measured=True,
         )
 
     def with_scatter(self, factor: float) -> Prediction:

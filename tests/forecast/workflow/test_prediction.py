@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pegasus_bb.forecast.workflow.mode_choice import choose
@@ -26,6 +28,34 @@ def test_a_guess_takes_no_buffer_and_names_the_run_that_settles_it() -> None:
     choice = choose([prediction("off", (100, 100)), guess])
     assert choice.mode == "off"
     assert "one run settles it: plan with --bb-mode persistent" in choice.reason
+
+
+def measured(mode: str, *makespans: float) -> Prediction:
+    return prediction(mode, (100, 50)).as_measured(makespans, 1.2)
+
+
+def test_one_odd_run_does_not_decide_against_what_is_faster_in_the_mean() -> None:
+    off = measured("off", 100, 101, 102)
+    assert choose([off, measured("persistent", 50, 51, 160)]).mode == "persistent"
+    assert choose([off, measured("persistent", 97, 99)]).mode == "off"
+
+
+@pytest.mark.parametrize(
+    ("off", "buffer", "settles"),
+    [
+        (measured("off", 100, 90), prediction("bb", (99, 50)), "--bb-mode bb, run"),
+        (prediction("off", (99, 90)), measured("bb", 96), "--bb-mode off, run"),
+        (prediction("off", (99, 90)), prediction("bb", (110, 50)), "on each side"),
+        (measured("off", 100, 90), measured("bb", 96, 97), "more runs of both"),
+    ],
+)
+def test_where_it_is_not_known_the_run_is_named_that_would_settle_it(
+    off: Prediction, buffer: Prediction, settles: str
+) -> None:
+    off, buffer = replace(off, mode="off"), replace(buffer, pessimistic=130.0)
+    choice = choose([off, buffer])
+    assert choice.mode == "off"
+    assert settles in choice.reason
 
 
 @pytest.mark.parametrize("makespan", [40, 160])

@@ -4,10 +4,13 @@ Both sides of both examples run on this machine, each workload several times, al
 turn: other programs slow all of them alike. One thing differs from the base: the data,
 their size, or how many jobs run at the same time. Each is forecast from the runs of the
 base, and the base from those with one job at a time. Runs that others published and
-recorded are forecast too. Printed are the error of each forecast, whether its range
-holds what was measured, and whether ``auto`` would have taken the faster mode.
+recorded are forecast too; and on a testbed, where there can be one, each side from the
+other. Printed are the error of each forecast, whether its range holds what was
+measured, and whether ``auto`` would have taken the faster mode.
 
-Use an idle machine: a quarter of an hour. python -m benchmarks.fidelity
+Use an idle machine: half an hour, ten minutes of it on the testbed.
+
+    PEGASUS_BB_TRACES=FOLDER python -m benchmarks.fidelity
 """
 
 from __future__ import annotations
@@ -25,6 +28,8 @@ from typing import NamedTuple, TypeVar
 from benchmarks.fidelity_cases import Choice, Forecast, goals
 from benchmarks.fidelity_published import of_papers
 from benchmarks.fidelity_traces import of_traces
+from benchmarks.predicted_on_testbed import of_testbed
+from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.model.mean_and_error import Pair, stat
 from pegasus_bb.report.run_folder import read_run
 
@@ -74,8 +79,8 @@ def main() -> int:
     ):
         public = list(printed(of_papers(Path(disk, "papers"))))
         public += printed(of_traces(Path(disk, "traces")))
-        print("a testbed: left out here; python -m benchmarks.predicted_on_testbed")
         here = list(printed(of_examples(Path(disk), Path(memory))))
+        here += printed(on_a_testbed())
     found = list(
         goals(
             [each for each in here if isinstance(each, Forecast)],
@@ -92,6 +97,13 @@ def printed(lines: Iterable[Line]) -> Iterator[Line]:
     for line in lines:
         print(line, flush=True)
         yield line
+
+
+def on_a_testbed() -> Iterator[Forecast | str]:
+    try:
+        yield from of_testbed()
+    except (PegasusBBError, UsageError) as error:
+        yield f"a testbed: left out: {error}"
 
 
 def of_examples(disk: Path, memory: Path) -> Iterator[Forecast | Choice]:
@@ -111,6 +123,7 @@ def of_examples(disk: Path, memory: Path) -> Iterator[Forecast | Choice]:
 class Explained(NamedTuple):
     ends: dict[str, tuple[float, float]]  # by mode
     choice: str
+    reason: str
 
 
 class Generated:
@@ -149,7 +162,7 @@ class Generated:
             for side, mode in MODES.items():
                 what = f"{about}, {side}, by {sides}"
                 yield Forecast(what, *found.ends[mode], took[side])
-            yield choice_of(f"{about}, by {sides}", found.choice, took)
+            yield choice_of(f"{about}, by {sides}", found, took)
 
     def explained(self, histories: list[Path]) -> Explained:
         places = {"pfs": self.home / "scratch", "bb": self.tier}
@@ -160,15 +173,15 @@ class Generated:
         text = command(self.home, "explain", *SITE, *argv, "workflow.yml")
         found = json.loads(text)["predicted"]
         ends = {m["mode"]: (m["low"], m["high"]) for m in found["modes"]}
-        return Explained(ends, found["choice"])
+        return Explained(ends, found["choice"], found["reason"])
 
 
-def choice_of(what: str, mode: str, took: dict[str, list[float]]) -> Choice:
+def choice_of(what: str, found: Explained, took: dict[str, list[float]]) -> Choice:
     """Sides that differ by no more than the error of their runs are alike."""
     means = {side: fmean(seconds) for side, seconds in took.items()}
-    lost = means["pfs" if mode == "off" else "bb"] / min(means.values()) - 1
+    lost = means["pfs" if found.choice == "off" else "bb"] / min(means.values()) - 1
     sides = Pair(stat(took["pfs"]), stat(took["bb"]))
-    return Choice(what, mode, lost, bool(sides.beyond_error))
+    return Choice(what, found.choice, found.reason, lost, bool(sides.beyond_error))
 
 
 def read_makespan(run: Path) -> float:

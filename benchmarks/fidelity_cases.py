@@ -46,6 +46,7 @@ class Choice:
 
     what: str
     mode: str
+    reason: str
     loss: float
     is_sure: bool  # the sides differ by more than the error of their runs
 
@@ -56,7 +57,7 @@ class Choice:
     def __str__(self) -> str:
         lost = f", which loses {self.loss:.0%}" if self.loss > SAME else ""
         error = ": no more than the error of the runs" if lost and self.is_right else ""
-        return f"{self.what}: auto takes {self.mode}{lost}{error}"
+        return f"{self.what}: auto takes {self.mode}{lost}{error} ({self.reason})"
 
 
 def goals(

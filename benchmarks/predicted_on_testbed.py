@@ -1,9 +1,9 @@
 """Predictions of runs on a testbed: Slurm, HTCondor and DataWarp. Needs root.
 
 Each example runs in mode off and in mode persistent. Each side is predicted from a run
-of the other one, and both sides by both. The error is as in docs/prediction.md. It
-takes some ten minutes. On a busy machine a run may not end in its time: then the
-example is not measured, and the next one is.
+of the other one. The error is as in docs/prediction.md. It takes some ten minutes. On a
+busy machine a run may not end in its time: then the example is not measured, and the
+next one is.
 
 python -m benchmarks.predicted_on_testbed
 """
@@ -23,6 +23,7 @@ from pegasus_bb_testbed import testbed
 from pegasus_bb_testbed.home import DEFAULT, Home
 from pegasus_bb_testbed.namespace import call
 
+from benchmarks.fidelity_cases import ERROR, Forecast
 from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.report.run_folder import read_run
 from testbed.tests.shared_testbed import turn, up, what_is_missing
@@ -31,7 +32,6 @@ from testbed.tests.workflow_runner import ExampleRunner
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 from demo_speeds import write_speeds
 
-ERROR = 0.25
 MODES = {"pfs": "off", "bb": "persistent"}
 SPEEDS = "speeds.yml"
 CONF = ("--conf", "pegasus.properties")
@@ -48,12 +48,11 @@ class Runner(ExampleRunner):
         " --populations EUR AFR",
     }
 
-    def explained(self, *histories: str) -> dict[str, Any]:
-        """Mode -> what is predicted of it by the runs ``histories``."""
+    def explained(self, run: str) -> dict[str, Any]:
+        """Mode -> what is predicted of it by the run ``run``."""
         argv = [*CONF, "--sites", "cluster", "--output-sites", "local"]
         argv += ["--bb-speeds", SPEEDS, "--bb-mode", "persistent"]
-        for run in histories:
-            argv += ["--bb-history", str(self.submit_dir(run))]
+        argv += ["--bb-history", str(self.submit_dir(run))]
         done = self.bb("explain", *argv, "--json", "workflow.yml", timeout=300.0)
         if done.status:
             raise PegasusBBError(done.err)
@@ -63,36 +62,42 @@ class Runner(ExampleRunner):
 
 def main() -> int:
     """1 where a goal is missed."""
-    home = Home(DEFAULT)
     is_met = True
     try:
-        if missing := what_is_missing(home):
-            raise UsageError(missing)
-        with turn(home):
-            fresh = up(home)
-            try:
-                for name in Runner.SMALL:
-                    is_met &= is_measured(home, name)
-            finally:
-                if fresh:
-                    testbed.down(home)
+        for found in of_testbed():
+            say(str(found))
+            is_met &= isinstance(found, Forecast) and abs(found.error) <= ERROR
     except (PegasusBBError, UsageError) as error:
         say(f"predictions on a testbed: not measured: {error}")
     return 0 if is_met else 1
 
 
-def is_measured(home: Home, name: str) -> bool:
-    """Whether all predictions are near enough."""
+def of_testbed() -> Iterator[Forecast | str]:
+    """Yield forecasts, and a line for each example that was not measured. Raises
+    UsageError where there can be no testbed."""
+    home = Home(DEFAULT)
+    if missing := what_is_missing(home):
+        raise UsageError(missing)
+    with turn(home):
+        fresh = up(home)
+        try:
+            for name in Runner.SMALL:
+                yield from of_example(home, name)
+        finally:
+            if fresh:
+                testbed.down(home)
+
+
+def of_example(home: Home, name: str) -> Iterator[Forecast | str]:
     try:
-        return all(list(is_near(home, name)))
+        yield from forecasts(home, name)
     except AssertionError as error:  # of the runner: a run failed, or had no end
-        say(f"{name}: not measured: {error}  MISSED")
         call(home, ["condor_rm", "-all"])
-        return False
+        yield f"{name}: not measured: {error}  MISSED"
 
 
-def is_near(home: Home, name: str) -> Iterator[bool]:
-    """Run both sides; for each prediction, whether it is near enough."""
+def forecasts(home: Home, name: str) -> Iterator[Forecast]:
+    """Run both sides; each is forecast from the other one."""
     shutil.rmtree(home.work / "dagman-tests" / "builtin" / name, ignore_errors=True)
     runner = Runner(home, name, "builtin")
     took = {}
@@ -101,12 +106,10 @@ def is_near(home: Home, name: str) -> Iterator[bool]:
         took[run] = run_of(runner, name, run)
     scratch = runner.root / "pfs"
     write_speeds(runner.work / SPEEDS, {"pfs": scratch, "bb": scratch}, SLOTS)
-    for side, histories in (
-        ("bb", ["pfs"]),
-        ("pfs", ["bb"]),
-        *((side, ["pfs", "bb"]) for side in MODES),
-    ):
-        yield told(name, side, runner.explained(*histories), histories, took[side])
+    for side, other in (("bb", "pfs"), ("pfs", "bb")):
+        found = runner.explained(other)[MODES[side]]
+        what = f"testbed: {name}, {side}, by {other}"
+        yield Forecast(what, found["low"], found["high"], [took[side]])
 
 
 def run_of(runner: Runner, name: str, run: str) -> float:
@@ -121,23 +124,6 @@ def run_of(runner: Runner, name: str, run: str) -> float:
     waited = time.monotonic() - begun
     say(f"{name}, {run}: it took {found:.0f} s, {waited:.0f} s with its start and end")
     return found
-
-
-def told(
-    name: str, side: str, found: dict[str, Any], histories: list[str], took: float
-) -> bool:
-    """Print it; whether the nearer end of what was predicted is near enough."""
-    each = found[MODES[side]]
-    low = each["low"]
-    high = each["high"]
-    nearest = min(max(took, low), high)
-    error = nearest / took - 1
-    is_met = abs(error) <= ERROR
-    say(
-        f"{name}, {side} from {' and '.join(histories)}: {low:.0f} to {high:.0f} s, "
-        f"measured {took:.0f} s ({error:+.0%}){'' if is_met else '  MISSED'}"
-    )
-    return is_met
 
 
 def say(line: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -24,6 +25,10 @@ class Forecast:
         """Of the nearer end, for the middle of the runs."""
         middle = median(self.measured)
         return min(max(middle, self.low), self.high) / middle - 1
+
+    @property
+    def error_of_middle(self) -> float:
+        return math.sqrt(self.low * self.high) / median(self.measured) - 1
 
     @property
     def inside(self) -> list[bool]:
@@ -89,7 +94,11 @@ def goals(
 
 def _errors(forecasts: Sequence[Forecast]) -> str:
     errors = [abs(each.error) for each in forecasts]
-    return f"median error {median(errors):.0%}, worst {max(errors):.0%}"
+    middle = median(abs(each.error_of_middle) for each in forecasts)
+    return (
+        f"median error {median(errors):.0%}, worst {max(errors):.0%}, of the middle "
+        f"{middle:.0%}"
+    )
 
 
 def _inside(forecasts: Sequence[Forecast]) -> float:

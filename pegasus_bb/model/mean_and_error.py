@@ -42,7 +42,7 @@ _T = (
     2.042,
 )
 _NORMAL = 1.95996
-_NORMAL_90 = 1.64485
+NORMAL_90 = 1.64485
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ def student(freedom: float) -> float:
 def student_90(freedom: float) -> float:
     """Return Student's t for 90 % on both sides, of two degrees of freedom or more, by
     its expansion (Abramowitz and Stegun 26.7.5)."""
-    z = _NORMAL_90
+    z = NORMAL_90
     first = (z**3 + z) / 4
     second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
     third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384

@@ -4,6 +4,7 @@ was."""
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -116,7 +117,8 @@ def test_a_run_on_the_pfs_counts_more_than_the_speed_that_is_declared(
     site.bb("report", "--pfs", learning[1], "--json", "r.json", check=True)
     document = json.loads((site.work / "r.json").read_text())
     measured = pytest.approx(document["runs"]["pfs"][0]["makespan"])
-    assert (off["low"], off["high"]) == (measured, measured)
+    assert off["low"] < off["high"]
+    assert math.sqrt(off["low"] * off["high"]) == measured
 
 
 def test_a_simulation_of_larger_files_says_what_it_assumes(
@@ -173,5 +175,5 @@ def test_a_profile_that_runs_have_made_predicts_another_plan(
     records = f"bb={learning[1]}"  # as if its records had come without a plan
     speeds(site, pfs=SLOW, bb=FAST)
     shown = json.loads(site.bb("explain", "--json", "--bb-history", records).stdout)
-    ends = {m["mode"]: m["high"] - m["low"] for m in shown["predicted"]["modes"]}
-    assert ends["persistent"] == 0
+    modes = shown["predicted"]["modes"]
+    assert [m["mode"] for m in modes if m["is_measured"]] == ["persistent"]

@@ -49,6 +49,12 @@ def _pays(found: Prediction, off: Prediction) -> bool:
     return not loses and found.optimistic < off.optimistic * (1 - ALIKE)
 
 
+def _is_slower(found: Prediction, off: Prediction, by: float = 0.0) -> bool:
+    """At both ends, by that part of the time on the PFS: what widens both ranges is the
+    same, the scatter of runs and what the tasks ask of storage."""
+    return found.low > off.low * (1 + by) and found.high > off.high * (1 + by)
+
+
 def _reason(
     chosen: Prediction,
     shortest: Prediction,
@@ -89,7 +95,7 @@ def _why_off(off: Prediction, fastest: Prediction) -> str:
             f"{off.range}: what the tasks ask of storage was never measured, so "
             f"{fastest.mode} may take {fastest.range}; {_one_run(fastest.mode)}"
         )
-    if fastest.low > off.high:
+    if _is_slower(fastest, off):
         if fastest.range == off.range:
             return f"{off.range}, and {fastest.mode} is no shorter"
         return f"{shortest}, and {fastest.mode} would take {fastest.range}"
@@ -169,7 +175,7 @@ class Compared(Predicted):
             f"{found.mode} is slower than the PFS alone: {found.range} against "
             f"{off.range}"
             for found in self.modes
-            if found is not off and found.low > off.high * (1 + ALIKE)
+            if found is not off and _is_slower(found, off, ALIKE)
         )
 
     def to_json(self) -> dict[str, Any]:

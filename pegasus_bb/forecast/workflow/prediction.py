@@ -10,7 +10,7 @@ from typing import Any
 
 from pegasus_bb.core.units import format_duration
 from pegasus_bb.model.history import History
-from pegasus_bb.model.mean_and_error import ALIKE, log_squares, student_90
+from pegasus_bb.model.mean_and_error import ALIKE, NORMAL_90, log_squares, student_90
 
 # The standard deviation of ln(makespan) from run to run that is assumed before any run,
 # and counts as one run more (Smyth 2004, moderated t): the median of the 11 public
@@ -162,12 +162,14 @@ def format_range(low: float, high: float) -> str:
 
 def scatter(history: History) -> float:
     """By which factor one further run in ten is longer or shorter than its forecast,
-    from all runs that were repeated in their mode; 1 if none was. Few runs tell little
-    of their own scatter (Student 1908), and their mean has an error too."""
-    known = _repeated((history, *history.others))
-    groups = [group for group in known if len(group) > 1]
+    from all runs that were repeated in their mode; the usual one if none was, and 1
+    without a run. Few runs tell little of their own scatter (Student 1908), and their
+    mean has an error too."""
+    runs = (history, *history.others)
+    groups = [group for group in _repeated(runs) if len(group) > 1]
     if not groups:
-        return 1.0
+        is_known = any(run.makespan for run in runs)
+        return math.exp(NORMAL_90 * _USUAL * math.sqrt(2)) if is_known else 1.0
     squares, free = log_squares(groups)
     deviation = math.sqrt((squares + _USUAL**2) / (free + 1))
     each = sum(map(len, groups)) / len(groups)

@@ -179,17 +179,16 @@ def scatter(history: History) -> float:
 def _repeated(runs: Iterable[History]) -> list[list[float]]:
     """The seconds of the runs of each workload: the same mode, as many tasks, files
     about as large. A run without sizes may be of any workload."""
-    known: dict[tuple[str, int], list[tuple[int, float]]] = {}
-    for run in runs:
-        if run.makespan and run.sizes:
-            one = sum(run.sizes.values()), run.makespan
-            known.setdefault((run.mode, len(run.jobs)), []).append(one)
+    some = sorted(
+        (run.mode, len(run.jobs), sum(run.sizes.values()), run.makespan)
+        for run in runs
+        if run.makespan and run.sizes
+    )
     found: list[list[float]] = []
-    for some in known.values():
-        least = 0.0
-        for size, makespan in sorted(some):
-            if not least or size > least * (1 + ALIKE):
-                least = size
-                found.append([])
-            found[-1].append(makespan)
+    first = "", 0, 0
+    for mode, tasks, size, makespan in some:
+        if (mode, tasks) != first[:2] or size > first[2] * (1 + ALIKE):
+            first = mode, tasks, size
+            found.append([])
+        found[-1].append(makespan)
     return found

@@ -6,9 +6,9 @@ image. As an input an image comes once, and is removed after its last job.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
-from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.decide.survey import taken_name
 from pegasus_bb.model.containers import staged_image
@@ -47,42 +47,43 @@ def with_images(inputs: Inputs, given: PlanningInput) -> Inputs:
 def check_images(given: PlanningInput) -> None:
     """Raises CatalogError for an image with the name of a file, and for one that the
     jobs of a sub-workflow may need: those jobs are not known."""
-    catalog = given.catalogs.transformations
-    images = _images(given)
-    for name, image in images.items():
+    for name, image in _images(given).items():
         if given.workflow.first_use([image.lfn]) is not None:
             raise taken_name(given.workflow, name, image.lfn, is_image=True)
-        if given.has_sub_workflows:
-            raise image_for_inner_jobs(catalog, name, image, given.site.name)
+    if given.has_sub_workflows:
+        check_inner_images(given.catalogs.transformations, given.site.name)
 
 
-def image_for_inner_jobs(
-    catalog: TransformationCatalog, name: str, image: StagedImage, site: str
-) -> CatalogError:
-    return catalog.document.error(
-        f"the jobs of a sub-workflow may run {name}, and nothing brings them the image "
-        "of its container",
-        ["containers"],
-        image.pfn,
-        f"a copy of the image in a folder that the nodes of {site} see, with "
-        f"image.site: {site}",
-    )
+def check_inner_images(catalog: TransformationCatalog, site: str) -> None:
+    """Raises CatalogError for an image of ``catalog`` that has to be staged for the
+    jobs of a sub-workflow."""
+    for name, image in _staged(catalog, catalog.transformations, site).items():
+        raise catalog.document.error(
+            f"the jobs of a sub-workflow may run {name}, and nothing brings them the "
+            "image of its container",
+            ["containers"],
+            image.pfn,
+            f"a copy of the image in a folder that the nodes of {site} see, with "
+            f"image.site: {site}",
+        )
 
 
 def _images(given: PlanningInput) -> dict[str, StagedImage]:
     """Transformation -> the image that its jobs have staged."""
-    catalog = given.catalogs.transformations
-    site = given.site.name
     names = {job.transformation for job in given.workflow.jobs.values()}
-    if given.has_sub_workflows:
-        names |= catalog.transformations.keys()
-    found = {}
-    for name in sorted(names):
-        program = catalog.executable(name, site)
-        image = staged_image(catalog, program, site) if program else None
-        if image is not None:
-            found[name] = image
-    return found
+    return _staged(given.catalogs.transformations, names, given.site.name)
+
+
+def _staged(
+    catalog: TransformationCatalog, names: Iterable[str], site: str
+) -> dict[str, StagedImage]:
+    programs = {name: catalog.executable(name, site) for name in sorted(names)}
+    images = {
+        name: staged_image(catalog, program, site)
+        for name, program in programs.items()
+        if program is not None
+    }
+    return {name: image for name, image in images.items() if image is not None}
 
 
 def _replica(image: StagedImage) -> Data:

@@ -11,9 +11,9 @@ from typing import Any
 
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.model.catalogs import read_programs
-from pegasus_bb.model.containers import containers_for, staged_image
+from pegasus_bb.model.containers import containers_for
 from pegasus_bb.model.transformations import TransformationCatalog
-from pegasus_bb.planner.pegasus.image_inputs import image_for_inner_jobs
+from pegasus_bb.planner.pegasus.image_inputs import check_inner_images
 from pegasus_bb.planner.pegasus.inner_settings import inner_catalogs
 from pegasus_bb.planner.run_plan import RunPlan
 
@@ -28,7 +28,7 @@ def inner_containers(given: PlanningInput, run: RunPlan) -> Containers:
         document = inputs.transformations
         if document.path not in known:
             known[document.path] = read_programs(document, inputs.properties)
-    if not any(each.document.data.get("containers") for each in known.values()):
+    if len(known) < 2:
         return {}
     found: dict[str, Mapping[str, Any]] = {}
     of: dict[str, tuple[TransformationCatalog, object]] = {}
@@ -44,14 +44,6 @@ def inner_containers(given: PlanningInput, run: RunPlan) -> Containers:
                     would_do="another name for one of both programs, or --bb-mode off",
                 )
         if catalog is not outer:
-            _check_images(catalog, own, run.site)
+            check_inner_images(catalog, run.site)
             found |= own
     return found
-
-
-def _check_images(catalog: TransformationCatalog, names: Containers, site: str) -> None:
-    for name in names:
-        program = catalog.executable(name, site)
-        image = staged_image(catalog, program, site) if program else None
-        if image is not None:
-            raise image_for_inner_jobs(catalog, name, image, site)

@@ -177,11 +177,12 @@ class Generated:
 
 
 def choice_of(what: str, found: Explained, took: dict[str, list[float]]) -> Choice:
-    """Sides that differ by no more than the error of their runs are alike."""
     means = {side: fmean(seconds) for side, seconds in took.items()}
-    lost = means["pfs" if found.choice == "off" else "bb"] / min(means.values()) - 1
+    best = min(means.values())
+    lost = means["pfs" if found.choice == "off" else "bb"] / best - 1
     sides = Pair(stat(took["pfs"]), stat(took["bb"]))
-    return Choice(what, found.choice, found.reason, lost, bool(sides.beyond_error))
+    error = (sides.difference_error or 0.0) / best
+    return Choice(what, found.choice, found.reason, lost, error)
 
 
 def read_makespan(run: Path) -> float:

@@ -53,16 +53,20 @@ class Choice:
     mode: str
     reason: str
     loss: float
-    is_sure: bool  # the sides differ by more than the error of their runs
+    error: float  # the standard error of the difference, as a part of the faster side
 
     @property
     def is_right(self) -> bool:
-        return self.loss <= SAME or not self.is_sure
+        """Whether it loses no more than SAME, as far as the runs tell; or keeps off,
+        because a side has no run, and names the one that would tell."""
+        is_open = self.mode == "off" and "settles it" in self.reason
+        return is_open or self.loss <= SAME + self.error
 
     def __str__(self) -> str:
-        lost = f", which loses {self.loss:.0%}" if self.loss > SAME else ""
-        error = ": no more than the error of the runs" if lost and self.is_right else ""
-        return f"{self.what}: auto takes {self.mode}{lost}{error} ({self.reason})"
+        lost = f", which loses {self.loss:.0%} +- {self.error:.0%}"
+        lost = lost if self.loss > SAME else ""
+        wrong = "" if self.is_right else "  WRONG"
+        return f"{self.what}: auto takes {self.mode}{lost} ({self.reason}){wrong}"
 
 
 def goals(

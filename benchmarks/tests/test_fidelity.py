@@ -69,8 +69,9 @@ def test_without_traces_a_line_says_so(
 def test_goals_are_those_of_all_runs_and_choices() -> None:
     near = Forecast("near", 90, 110, [100, 120])
     far = Forecast("far", 10, 11, [20])
-    slow = Choice("slow", "off", "", 0.2, is_sure=True)
-    in_doubt = Choice("in doubt", "off", "", 0.2, is_sure=False)
+    slow = Choice("slow", "off", "", 0.2, error=0.1)
+    in_doubt = Choice("in doubt", "off", "", 0.2, error=0.16)
+    assert Choice("open", "off", "one run settles it: ...", 0.9, error=0.1).is_right
     met = dict(goals([near, near], [far], [in_doubt]))
     assert [is_met for _, is_met in met.items()] == [
         True,

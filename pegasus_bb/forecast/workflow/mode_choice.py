@@ -95,7 +95,7 @@ def _why_off(off: Prediction, fastest: Prediction) -> str:
             f"{off.range}: what the tasks ask of storage was never measured, so "
             f"{fastest.mode} may take {fastest.range}; {_one_run(fastest.mode)}"
         )
-    if _is_slower(fastest, off):
+    if fastest.low > off.high:
         if fastest.range == off.range:
             return f"{off.range}, and {fastest.mode} is no shorter"
         return f"{shortest}, and {fastest.mode} would take {fastest.range}"

@@ -12,11 +12,10 @@ from pegasus_bb.api.notebook import fragment
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.builtin.planner import BuiltInPlanner
-from pegasus_bb.planner.chosen_mode import ResolvedOptions, resolve_options
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.planner import PegasusPlanner
 from pegasus_bb.planner.pegasus_home import planner_line
-from pegasus_bb.planner.planning import PlanResult
+from pegasus_bb.planner.planning import PlanResult, ResolvedOptions, resolve_options
 from pegasus_bb.planner.planning import plan as make_plan
 from pegasus_bb.planner.seal.sealing import AnyWorkflow
 

@@ -16,9 +16,9 @@ from pegasus_bb.cli.plan_options import (
     options_of_a_planning,
     plan_options,
 )
-from pegasus_bb.planner.chosen_mode import ResolvedOptions, resolve_options
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus_home import planner_line
+from pegasus_bb.planner.planning import ResolvedOptions, resolve_options
 
 if TYPE_CHECKING:
     from pegasus_bb.planner.builtin.executable import BuiltInExecutable

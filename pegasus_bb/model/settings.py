@@ -1,20 +1,16 @@
-"""pegasus.properties and -D, found and layered as in pegasus-plan, and the typed
-settings of the properties ``pegasus.bb.*``. Options become properties."""
+"""Properties, and the typed settings of those that begin with ``pegasus.bb.``. Options
+become properties."""
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
-from getpass import getuser
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pegasus_bb.core.errors import CatalogError, UsageError
-from pegasus_bb.core.files import is_file
 from pegasus_bb.core.units import parse_duration, parse_size
 from pegasus_bb.model.document import suggestion
 from pegasus_bb.model.drain_policies import DrainRule, read_rule
@@ -25,14 +21,6 @@ PLANNERS = ("auto", "builtin", "pegasus")
 _TRUE = ("true", "yes", "on", "1")
 _FALSE = ("false", "no", "off", "0")
 NONE = "none"  # of the history: no run, not even the last one
-ENVIRONMENT = "_PEGASUS__"  # _PEGASUS__A__B is the property pegasus.a.b
-_REFERENCE = re.compile(r"\$\{([-a-zA-Z0-9._]+)\}")
-# Properties of Java itself, which Pegasus's may name.
-_JAVA: Mapping[str, Callable[[], str]] = {
-    "user.home": lambda: str(Path.home()),
-    "user.dir": os.getcwd,
-    "user.name": getuser,
-}
 AUTO = 0  # a capacity from the sizes of the files, whatever the tier says
 
 
@@ -99,85 +87,6 @@ class Properties(Mapping[str, str]):
 
         lines = (join_key_value(key, value) for key, value in self.items())
         return "".join(f"{line}\n" for line in lines)
-
-
-def read_properties(
-    conf: Path | None,
-    defines: Sequence[str],
-    cwd: Path,
-    home: Path,
-    environ: Mapping[str, str] = MappingProxyType({}),
-    installed: Path | None = None,
-) -> Properties:
-    """As Pegasus 5.1.3 does: of its own file, where it is ``installed``, ~/.pegasusrc,
-    ./pegasus.properties and ``--conf`` each wins over those before, the environment
-    over all files, and ``-D`` over that.
-
-    Raises UsageError and CatalogError.
-    """
-    files = (installed, home / ".pegasusrc", cwd / "pegasus.properties")
-    there = [file for file in files if file and is_file(file)]
-    there += [conf] if conf and conf.exists() else []
-    return merged_properties(there, defines, environ)
-
-
-def merged_properties(
-    files: Iterable[Path],
-    defines: Sequence[str],
-    environ: Mapping[str, str] = MappingProxyType({}),
-) -> Properties:
-    """Those of ``files``, then of ``environ``, then of ``defines``; the last wins.
-    Raises UsageError and CatalogError."""
-    settings: dict[str, Setting] = {}
-    for file in files:
-        settings = _with_file(settings, _read(file))
-    for name, value in environ.items():
-        if name.startswith(ENVIRONMENT):
-            key = name[1:].lower().replace("__", ".")
-            settings[key] = Setting(value.strip(), name)
-    for define in defines:
-        key, equals, value = define.partition("=")
-        if not equals or not key.strip():
-            raise UsageError(f"-D{define}: write -Dkey=value")
-        settings[key.strip()] = Setting(value.strip(), "-D")
-    return Properties(settings)
-
-
-def _with_file(
-    before: Mapping[str, Setting], own: Mapping[str, Setting]
-) -> dict[str, Setting]:
-    """``${KEY}`` in a value is that property, or nothing, as for Pegasus."""
-    known = {**before, **own}
-
-    def value_of(match: re.Match[str]) -> str:
-        if match[1] in known:
-            return known[match[1]].value
-        return _JAVA[match[1]]() if match[1] in _JAVA else ""
-
-    expanded = {
-        key: replace(one, value=_REFERENCE.sub(value_of, one.value))
-        for key, one in own.items()
-    }
-    return {**before, **expanded}
-
-
-def _read(file: Path) -> dict[str, Setting]:
-    from javaproperties import KeyValue, parse  # with ssl and xml: 40 ms
-
-    settings: dict[str, Setting] = {}
-    line = 1
-    try:
-        for part in parse(file.read_text(encoding="utf-8")):
-            if isinstance(part, KeyValue):
-                settings[part.key] = Setting(part.value.strip(), str(file), line)
-            line += part.source.count("\n")
-    except OSError as error:
-        raise CatalogError(
-            f"cannot be read: {error.strerror}", file=str(file)
-        ) from error
-    except ValueError as error:  # of its encoding, or of an escape
-        raise CatalogError(f"is not a properties file: {error}", str(file)) from error
-    return settings
 
 
 def _choice(*allowed: str) -> Callable[[str], str]:

@@ -1,8 +1,10 @@
-"""How a plan is made: read, decide, rewrite, plan, seal, write."""
+"""How a plan is made: first the mode and the planner are chosen; then read, decide,
+rewrite, plan, seal, write."""
 
 from __future__ import annotations
 
 import json
+import os
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,18 +14,55 @@ from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.place_files import decide
 from pegasus_bb.decide.tier_choice import rule_of
 from pegasus_bb.model.catalogs import SPEEDS
+from pegasus_bb.model.settings import Properties, Settings, read_settings
 from pegasus_bb.planner.existing_submit_dir import check_existing
 from pegasus_bb.planner.local_files import check_local_files, notes_on_programs
 from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.pegasus_home import PegasusHome, resolve_home
 from pegasus_bb.planner.plan_summary import omission_notes, summary
-from pegasus_bb.planner.reading import no_collection, read
+from pegasus_bb.planner.reading import (
+    check_fallback_applies,
+    check_job_tier_applies,
+    no_collection,
+    properties_of,
+    read,
+)
 from pegasus_bb.planner.rewrite.pass_input import Inputs
 from pegasus_bb.planner.run_plan import RunPlan, plan_run
 from pegasus_bb.planner.seal.sealing import AnyWorkflow, complete
 
 if TYPE_CHECKING:
-    from pegasus_bb.forecast.workflow.mode_choice import Predicted
+    from pegasus_bb.forecast.workflow.mode_choice import Compared, Predicted
     from pegasus_bb.planner.drain_plan import DrainPlan
+
+
+@dataclass(frozen=True)
+class ResolvedOptions:
+    """The user's options with ``auto`` resolved, and the settings that follow."""
+
+    options: PlanOptions
+    properties: Properties
+    settings: Settings
+    home: PegasusHome | None  # the Pegasus that plans; None: the built-in planner
+    predicted: Compared | None  # the comparison by which ``auto`` was resolved
+
+
+def resolve_options(options: PlanOptions) -> ResolvedOptions:
+    """Raises UsageError if options contradict each other, if ``auto`` has no speeds, or
+    if there is no Pegasus where one is required."""
+    properties = properties_of(options)
+    settings = read_settings(properties, options.cwd)
+    check_fallback_applies(options, settings)
+    check_job_tier_applies(options, settings)
+    predicted = None
+    if settings.mode.is_chosen:
+        from pegasus_bb.planner.predictions import choose_mode  # slow to load
+
+        options, predicted = choose_mode(options)
+        properties = properties_of(options)
+        settings = read_settings(properties, options.cwd)
+    home = resolve_home(settings.planner, os.environ)
+    return ResolvedOptions(options, properties, settings, home, predicted)
 
 
 class Planner(Protocol[AnyWorkflow]):

@@ -43,7 +43,7 @@ from pegasus_bb.planner.fork_worker import JOBS_FOR_A_WORKER, in_worker
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.reading import read
 
-_ALIKE = 1.5  # sizes and numbers below this factor are taken for the same workload
+_SAME_WORK = 1.5  # sizes and numbers below this factor are taken for the same workload
 
 
 @dataclass(frozen=True)
@@ -308,7 +308,7 @@ class ModePredictions:
 
 
 def _is_alike(growth: float) -> bool:
-    return 1 / _ALIKE < growth < _ALIKE
+    return 1 / _SAME_WORK < growth < _SAME_WORK
 
 
 def _mode_of(run: History) -> RunMode:

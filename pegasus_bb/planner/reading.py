@@ -27,12 +27,12 @@ from pegasus_bb.model.document import Document, suggestion
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History
 from pegasus_bb.model.modes import OFF
+from pegasus_bb.model.property_files import read_properties
 from pegasus_bb.model.settings import (
     PREFIX,
     Properties,
     Settings,
     property_of,
-    read_properties,
     read_settings,
 )
 from pegasus_bb.model.tiers import Tier
@@ -66,7 +66,9 @@ def own_properties(conf: Path | None, defines: Sequence[str], cwd: Path) -> Prop
     """Those of this user, here. Raises UsageError, CatalogError."""
     home = find_home(os.environ)
     installed = home.properties if home else None
-    return read_properties(conf, defines, cwd, Path.home(), os.environ, installed)
+    return read_properties(
+        conf, defines, cwd, Path.home(), environ=os.environ, installed=installed
+    )
 
 
 def names_mode(properties: Properties) -> bool:

@@ -41,7 +41,8 @@ def run_files(
     read = given.workflow, given.catalogs, given.site
     pools = run.pool_folders.values()
     more = planned.inner_containers
-    yield from containers_file(*read, pools, planned.scratch, more).items()
+    found = containers_file(*read, pools=pools, scratch=planned.scratch, more=more)
+    yield from found.items()
     if placement is None:
         return
     prefix = ""
@@ -277,6 +278,7 @@ def containers_file(
     workflow: Workflow,
     catalogs: Catalogs,
     site: Site,
+    *,
     pools: Iterable[str] = (),
     scratch: str = "",
     more: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),

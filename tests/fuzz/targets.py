@@ -25,8 +25,8 @@ from pegasus_bb.model.dag.htcondor_api import read_submit
 from pegasus_bb.model.dag.nodes import Dag, Node
 from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.model.document import load
+from pegasus_bb.model.property_files import read_properties
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.model.settings import read_properties
 from pegasus_bb.model.tiers import read_tiers
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import read_workflow

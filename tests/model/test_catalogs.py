@@ -12,7 +12,7 @@ import pytest
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs, load_inputs
 from pegasus_bb.model.document import Data, as_json
-from pegasus_bb.model.settings import read_properties
+from pegasus_bb.model.property_files import read_properties
 from pegasus_bb.model.workflow import Workflow, read_workflow
 
 WORKFLOW = "name: w\njobs: [{id: A, name: a}]\n"

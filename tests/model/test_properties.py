@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.model.settings import Properties, read_properties
+from pegasus_bb.model.property_files import read_properties
+from pegasus_bb.model.settings import Properties
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 
@@ -28,7 +29,9 @@ def read(
     here: Path, *defines: str, conf: Path | None = None, **environ: str
 ) -> Properties:
     etc = here / "etc"
-    return read_properties(conf, defines, here / "cwd", here / "home", environ, etc)
+    return read_properties(
+        conf, defines, here / "cwd", here / "home", environ=environ, installed=etc
+    )
 
 
 def test_each_file_wins_over_those_before(here: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.catalogs import SPEEDS, Catalogs, declared_tiers, load_inputs
-from pegasus_bb.model.settings import read_properties
+from pegasus_bb.model.property_files import read_properties
 from pegasus_bb.model.tiers import KEY as TIERS
 
 WORKFLOW = "name: w\njobs: [{id: A, name: a}]\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.model.settings import read_properties
+from pegasus_bb.model.property_files import read_properties
 from tests.support.real_pegasus import HOME, MARKS
 
 pytestmark = MARKS
@@ -35,7 +35,7 @@ def test_files_and_variables_are_merged_as_pegasus_does(tmp_path: Path) -> None:
     lines = done.stdout.decode().splitlines()[1:]
     theirs = dict(line.split("=", 1) for line in lines)
     del theirs["pegasus.home.sysconfdir"]
-    found = read_properties(conf, (), tmp_path, tmp_path, VARIABLES)
+    found = read_properties(conf, (), tmp_path, tmp_path, environ=VARIABLES)
     assert dict(found) == theirs
 
 

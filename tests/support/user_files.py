@@ -15,7 +15,8 @@ from pegasus_bb.decide.place_files import place_files, with_capacity
 from pegasus_bb.model.catalogs import Catalogs, load_inputs
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.placement import PlacedFile, Placement
-from pegasus_bb.model.settings import Settings, read_properties, read_settings
+from pegasus_bb.model.property_files import read_properties
+from pegasus_bb.model.settings import Settings, read_settings
 from pegasus_bb.model.workflow import Workflow, read_workflow
 
 

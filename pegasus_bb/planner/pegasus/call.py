@@ -14,7 +14,8 @@ from typing import Any
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.process import start
-from pegasus_bb.model.settings import ENVIRONMENT, PREFIX
+from pegasus_bb.model.property_files import ENVIRONMENT
+from pegasus_bb.model.settings import PREFIX
 from pegasus_bb.planner.pegasus.exclusive_folder import PRINTED
 from pegasus_bb.planner.pegasus.pegasus_inputs import PROPERTIES, WORKFLOW
 from pegasus_bb.planner.pegasus_home import PLAN, PegasusHome

@@ -17,7 +17,8 @@ from pegasus_bb.model.catalog_files import SOURCES, catalog_document, environmen
 from pegasus_bb.model.catalogs import SCRATCH
 from pegasus_bb.model.default_sites import directory_entry, with_default_sites
 from pegasus_bb.model.document import Document
-from pegasus_bb.model.settings import Properties, merged_properties
+from pegasus_bb.model.property_files import merged_properties
+from pegasus_bb.model.settings import Properties
 from pegasus_bb.model.workflow import Job
 from pegasus_bb.planner.pegasus.pegasus_inputs import PROPERTIES, for_pegasus
 from pegasus_bb.planner.rewrite.lifecycle import add_lifecycle_jobs

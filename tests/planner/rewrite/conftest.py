@@ -15,8 +15,9 @@ from pegasus_bb.decide.decision import Ending, PlanningInput
 from pegasus_bb.decide.place_files import place_files, reserve
 from pegasus_bb.model.catalogs import load_inputs
 from pegasus_bb.model.graph import build_graph
+from pegasus_bb.model.property_files import read_properties
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.model.settings import Settings, read_properties
+from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
 from tests.support.golden import matches_golden

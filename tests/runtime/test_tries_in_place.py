@@ -91,12 +91,48 @@ def test_another_try_finds_what_the_first_one_found(site: JobSite, leaves: str) 
         "rm -r sub; touch sub",
         "chmod 600 made.txt",
         "touch -r in.txt stamp; echo xxxxx > in.txt; touch -r stamp in.txt",
+        "echo more >> pfs-in.txt",
     ],
 )
 def test_a_task_that_has_spoilt_its_input_is_not_tried_again(
     site: JobSite, spoils: str
 ) -> None:
     assert chained(site, f"{spoils}; exit 1") == -1
+
+
+def test_a_link_in_place_of_the_folder_loses_nothing_behind_it(site: JobSite) -> None:
+    mine = site.root / "mine"
+    mine.mkdir()
+    (mine / "precious").write_text("data\n")
+    swap = f'P=$PWD; cd ..; mv "$P" "$P.old"; ln -s {mine} "$P"; exit 1'
+    done = site.launch(words(site, swap, 1))
+    assert done.returncode == 1
+    assert (site.root / "tries").read_text() == "1\n"
+    assert [path.name for path in mine.iterdir()] == ["precious"]
+    assert done.stdout.count(b"- invocation:") == 1
+
+
+def test_a_task_that_removes_its_folder_leaves_its_record(site: JobSite) -> None:
+    words_of_it = 'rm -r "$PWD"; echo the disk is full >&2; exit 4'
+    done = site.launch(words(site, words_of_it, 9))
+    assert done.returncode == 4
+    assert done.stdout.count(b"- invocation:") == 1
+    assert b"the disk is full" in done.stdout
+
+
+def test_a_process_that_a_failed_try_has_left_writes_to_no_other_try(
+    site: JobSite,
+) -> None:
+    late = "(sleep 3; echo bad > pfs-out.txt) > /dev/null 2>&1 & exit 1"
+    done = site.launch(words(site, late, 9))
+    assert done.returncode == 1
+    assert (site.root / "tries").read_text() == "1\n"
+    assert b"of a failed try runs on" in done.stderr
+
+
+@pytest.mark.parametrize("end", ["exit 126", "exit 127"])
+def test_what_did_not_start_is_not_tried_again(site: JobSite, end: str) -> None:
+    assert chained(site, end) == -1
 
 
 @pytest.mark.parametrize("end", ["kill -9 $$", "kill -TERM $$", "exit 137"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import contextmanager
 from itertools import count
 
 from pegasus_bb.core.errors import PegasusBBError
@@ -21,13 +22,17 @@ from pegasus_bb.runtime.scratch_links import checked_path
 from pegasus_bb.runtime.task import tell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    import signal
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Union
 
     _Look = Union[str, tuple[int, ...]]  # where a link leads, or what stat() says
+else:  # as in proc.py
+    import _signal as signal
 
 TRIES = "# pegasus_bb tries: {}\n"  # precedes the record of a task tried again
-_BY_SIGNAL = range(129, 193)  # exit statuses: 128 and the signal
+_STOPPED = range(129, 193)  # exit statuses: 128 and the signal
+_NOT_STARTED = (126, 127)  # the program is no better the next time
 _PIECE = 1 << 20  # bytes
 
 
@@ -39,56 +44,104 @@ def run_in_place(
 ) -> int:
     """The exit status of the last ``attempt``, which runs ``argv``. The record of a try
     that another follows is on stderr: readers of stdout take each for a task."""
-    here = os.getcwd()
     try:
         found = _Found(reservation, environ)
         output, _ = temporary("try", environ)
     except (PegasusBBError, OSError):  # without them it is tried once
         return attempt()
-    for number in count(1):
-        status, is_stopped = _captured(output, attempt)
-        os.chdir(here)
-        goes_on = status and not is_stopped and status not in _BY_SIGNAL
-        is_last = not (goes_on and number <= reservation.retry and found.restore())
-        if is_last and number > 1:
-            os.write(1, TRIES.format(number).encode())
-        _copy(output, 1 if is_last else 2)
-        if is_last:
-            break
-        who = next((y for x, y in zip(argv, argv[1:]) if x == "-N"), argv[0])
-        tell(f"{who}: try {number} ended with {status}; it is tried again in its place")
+    with _noted_signals() as signals:
+        for number in count(1):
+            status = _captured(output, attempt)
+            may_go_on = number <= reservation.retry and _may_be_tried(status)
+            is_last = not (may_go_on and not signals and found.restore())
+            is_last = is_last or bool(signals)  # one that came while files were removed
+            if is_last and number > 1:
+                os.write(1, TRIES.format(number).encode())
+            _copy(output, 1 if is_last else 2)
+            if is_last:
+                break
+            who = next((y for x, y in zip(argv, argv[1:]) if x == "-N"), argv[0])
+            ended = f"{who}: try {number} ended with {status}"
+            tell(f"{ended}; it is tried again in its place")
     return status
 
 
+def _may_be_tried(status: int) -> bool:
+    """Whether a try that ended with ``status`` may be followed by another one."""
+    return status not in (0, *_NOT_STARTED) and status not in _STOPPED
+
+
+@contextmanager
+def _noted_signals() -> Iterator[list[int]]:
+    """Those that came to this process; a program that it runs gets them, too."""
+    signals: list[int] = []
+
+    def note(number: int, frame: object) -> None:
+        signals.append(number)
+
+    caught = (*proc.FORWARDED, *proc.also_forwarded)
+    before = {number: signal.signal(number, note) for number in caught}
+    told, proc.told = proc.told, signals.append
+    try:
+        yield signals
+    finally:
+        proc.told = told
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 class _Found:
-    """What is in the folders of a job before a task starts, and what links for its
-    outputs lead to. Checkpoints are for the next try, whatever is in them."""
+    """What is in the folders of a job before a task starts, what links for its outputs
+    lead to, and inputs behind links. Checkpoints are for the next try, whatever is in
+    them."""
 
     def __init__(
         self, reservation: PlannedReservation, environ: dict[str, str]
     ) -> None:
         """Raises OSError, UsageError."""
-        run = environ[JOB_FOLDER]
+        self._run = run = environ[JOB_FOLDER]
+        self._here = os.getcwd()
         temp = environ.get("PEGASUS_BB_TEMP")
         self._folders = [run, temp] if temp else [run]
+        self._identities = [_identity(folder) for folder in self._folders]
         self._left_out = {checked_path(run, lfn) for lfn in reservation.checkpoints}
-        links = [checked_path(run, lfn) for lfn in reservation.write]
-        self._homes = [os.readlink(path) for path in links if os.path.islink(path)]
+        self._homes = _targets(run, reservation.write)
+        self._inputs = _targets(run, (*reservation.read, *reservation.shared))
+        self._inputs_before = [_look(path) for path in self._inputs]
         self._before = dict(self._looks())
 
     def restore(self) -> bool:
-        """Remove what is new, and mend links; whether all is as it was."""
+        """Remove what is new, mend links, and go back to where the task started;
+        whether all is as it was, and nothing of the task runs on."""
         try:
-            for path in [path for path, _ in self._looks() if path not in self._before]:
-                remove(path)
-            for path, look in self._before.items():
-                if isinstance(look, str) and _look(path) != look:
-                    remove(path)
-                    os.symlink(look, path)
-            return dict(self._looks()) == self._before
+            return self._is_untouched() and self._restored()
         except (PegasusBBError, OSError) as error:
             tell(f"what a failed try has left cannot be removed: {error}")
             return False
+
+    def _is_untouched(self) -> bool:
+        """Whether the folders are the same ones: another may be anybody's, by a
+        link."""
+        if [_identity(folder) for folder in self._folders] != self._identities:
+            return False
+        if [_look(path) for path in self._inputs] != self._inputs_before:
+            return False
+        if left := _left_running(self._run):
+            tell(
+                f"process {left} of a failed try runs on: it is not tried in its place"
+            )
+            return False
+        return True
+
+    def _restored(self) -> bool:
+        os.chdir(self._here)
+        for path in [path for path, _ in self._looks() if path not in self._before]:
+            remove(path)
+        for path, look in self._before.items():
+            if isinstance(look, str) and _look(path) != look:
+                remove(path)
+                os.symlink(look, path)
+        return dict(self._looks()) == self._before
 
     def _looks(self) -> Iterator[tuple[str, _Look]]:
         yield from ((home, _look(home)) for home in self._homes if _look(home))
@@ -118,21 +171,55 @@ def _look(path: str) -> _Look:
     return (found.st_mode, found.st_ino, found.st_size, *times)
 
 
-def _captured(output: int, attempt: Callable[[], int]) -> tuple[int, bool]:
-    """The exit status of ``attempt``, whose stdout goes to file ``output``, and whether
-    a signal came meanwhile."""
-    signals: list[int] = []
-    outer, proc.told = proc.told, signals.append
+def _identity(folder: str) -> tuple[int, int, int]:
+    """Raises OSError."""
+    found = os.lstat(folder)
+    return (found.st_dev, found.st_ino, found.st_mode)
+
+
+def _targets(run: str, lfns: Iterable[str]) -> list[str]:
+    """What those of ``lfns`` that are links lead to."""
+    links = (checked_path(run, lfn) for lfn in lfns)
+    return [os.readlink(path) for path in links if os.path.islink(path)]
+
+
+def _left_running(run: str) -> str:
+    """The number of a process that a task in folder ``run`` has left, by its
+    environment; empty if there is none."""
+    mark = f"{JOB_FOLDER}={run}\0".encode()
+    above = set(_this_and_above())
+    numbers = (name for name in os.listdir("/proc") if name.isdigit())
+    others = (number for number in numbers if number not in above)
+    return next((number for number in others if mark in _environment(number)), "")
+
+
+def _this_and_above() -> Iterator[str]:
+    number = str(os.getpid())
+    while number not in ("", "0"):
+        yield number
+        stat_line = proc.read_small(f"/proc/{number}/stat").decode(errors="replace")
+        number = stat_line.rpartition(")")[2].split()[1] if ")" in stat_line else ""
+
+
+def _environment(number: str) -> bytes:
+    try:
+        with open(f"/proc/{number}/environ", "rb") as environ:
+            return environ.read()
+    except OSError:  # it has ended, or is another user's
+        return b""
+
+
+def _captured(output: int, attempt: Callable[[], int]) -> int:
+    """The exit status of ``attempt``, whose stdout goes to file ``output``."""
     stdout = os.dup(1)
     os.ftruncate(output, 0)
     os.lseek(output, 0, os.SEEK_SET)
     os.dup2(output, 1)
     try:
-        return attempt(), bool(signals)
+        return attempt()
     finally:
         os.dup2(stdout, 1)
         os.close(stdout)
-        proc.told = outer
 
 
 def _copy(output: int, stream: int) -> None:

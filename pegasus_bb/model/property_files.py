@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from getpass import getuser
 from pathlib import Path
 from types import MappingProxyType
 
 from pegasus_bb.core.errors import CatalogError, UsageError
-from pegasus_bb.core.files import is_file
+from pegasus_bb.core.files import is_file, is_there
 from pegasus_bb.model.settings import Properties, Setting
 
 ENVIRONMENT = "_PEGASUS__"  # _PEGASUS__A__B is the property pegasus.a.b
 _REFERENCE = re.compile(r"\$\{([-a-zA-Z0-9._]+)\}")
+
+
+def _user_name() -> str:
+    try:
+        return getuser()
+    except (KeyError, OSError):  # a number without a name, as in some containers
+        return ""
+
+
 # Properties of Java itself, which Pegasus's may name.
 _JAVA: Mapping[str, Callable[[], str]] = {
     "user.home": lambda: str(Path.home()),
     "user.dir": os.getcwd,
-    "user.name": getuser,
+    "user.name": _user_name,
+    "java.io.tmpdir": lambda: "/tmp",  # noqa: S108 - what Java says
 }
 
 
@@ -41,7 +51,7 @@ def read_properties(
     """
     files = (installed, home / ".pegasusrc", cwd / "pegasus.properties")
     there = [file for file in files if file and is_file(file)]
-    there += [conf] if conf and conf.exists() else []
+    there += [conf] if conf and is_there(conf) else []
     return merged_properties(there, defines, environ)
 
 
@@ -52,37 +62,43 @@ def merged_properties(
 ) -> Properties:
     """Those of ``files``, then of ``environ``, then of ``defines``; the last wins.
     Raises UsageError and CatalogError."""
+    last = dict(_of_environment(environ))
+    defined = dict(map(_defined, defines))
     settings: dict[str, Setting] = {}
     for file in files:
-        settings = _with_file(settings, _read(file))
+        own = _read(file)
+        known = {**settings, **own, **defined}
+        settings |= {key: _expanded(one, known) for key, one in own.items()}
+    return Properties({**settings, **last, **defined})
+
+
+def _of_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Setting]]:
     for name, value in environ.items():
-        if name.startswith(ENVIRONMENT):
+        if name.startswith(ENVIRONMENT) and name.strip("_") != ENVIRONMENT.strip("_"):
             key = name[1:].lower().replace("__", ".")
-            settings[key] = Setting(value.strip(), name)
-    for define in defines:
-        key, equals, value = define.partition("=")
-        if not equals or not key.strip():
-            raise UsageError(f"-D{define}: write -Dkey=value")
-        settings[key.strip()] = Setting(value.strip(), "-D")
-    return Properties(settings)
+            yield key, Setting(value.strip(), name)
 
 
-def _with_file(
-    before: Mapping[str, Setting], own: Mapping[str, Setting]
-) -> dict[str, Setting]:
-    """``${KEY}`` in a value is that property, or nothing, as for Pegasus."""
-    known = {**before, **own}
+def _defined(define: str) -> tuple[str, Setting]:
+    key, equals, value = define.partition("=")
+    if not equals or not key.strip():
+        raise UsageError(f"-D{define}: write -Dkey=value")
+    return key.strip(), Setting(value.strip(), "-D")
+
+
+def _expanded(
+    setting: Setting, known: Mapping[str, Setting], within: frozenset[str] = frozenset()
+) -> Setting:
+    """``${KEY}`` in a value is that property, one of Java's, or nothing, as for
+    Pegasus; so is one that names itself in a circle."""
 
     def value_of(match: re.Match[str]) -> str:
-        if match[1] in known:
-            return known[match[1]].value
-        return _JAVA[match[1]]() if match[1] in _JAVA else ""
+        key = match[1]
+        if key in known and key not in within:
+            return _expanded(known[key], known, within | {key}).value
+        return _JAVA[key]() if key in _JAVA else ""
 
-    expanded = {
-        key: replace(one, value=_REFERENCE.sub(value_of, one.value))
-        for key, one in own.items()
-    }
-    return {**before, **expanded}
+    return replace(setting, value=_REFERENCE.sub(value_of, setting.value))
 
 
 def _read(file: Path) -> dict[str, Setting]:

@@ -258,7 +258,7 @@ def _is_file_here(pfn: str) -> bool:
 
 def _is_mistaken(program: Executable) -> bool:
     """Whether a missing program is one that no installation will bring."""
-    if Path(_path(program.pfn)).is_dir():
+    if is_dir(_path(program.pfn)):
         return True
     is_here = program.site == "local" and not _is_of_pegasus(program.pfn)
     return is_here and _is_misnamed(program.pfn)
@@ -267,7 +267,7 @@ def _is_mistaken(program: Executable) -> bool:
 def _is_misnamed(pfn: str) -> bool:
     """Whether a missing file is not in a folder that is here. Where the folder is
     missing as well, something is not installed yet, and Pegasus plans such runs."""
-    return Path(_path(pfn)).parent.is_dir()
+    return is_dir(Path(_path(pfn)).parent)
 
 
 def _is_of_pegasus(pfn: str) -> bool:
@@ -277,6 +277,8 @@ def _is_of_pegasus(pfn: str) -> bool:
 
 def _interpreter(pfn: str) -> str:
     """The interpreter of a script if it is missing; else empty."""
+    if not is_file(_path(pfn)):  # to open a FIFO would wait for a writer
+        return ""
     try:
         with Path(_path(pfn)).open("rb") as script:
             first = script.readline(_LONGEST_LINE).decode(errors="replace")

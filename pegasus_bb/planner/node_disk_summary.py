@@ -38,8 +38,8 @@ def compared_cuts(decision: PlacementDecision) -> Iterator[str]:
     for cut in decision.cuts[:_SHOWN]:
         yield (
             f"          {abbreviate(cut.jobs)} after {cut.after}: "
-            f"{cut.in_order:,.1f} s in one chain, {cut.apart:,.1f} s apart, with "
-            f"{format_size(cut.stays)} through the PFS: "
+            f"{cut.in_order:,.1f} s in one chain, where {format_size(cut.stays)} never "
+            f"leave the node, {cut.apart:,.1f} s apart: "
             f"{'one chain' if cut.is_taken else 'apart'}"
         )
 

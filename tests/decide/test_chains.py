@@ -255,8 +255,8 @@ def test_auto_leaves_them_apart_where_the_parallelism_wins(fan: User) -> None:
         "none: by the forecast jobs that could be one chain are faster apart"
     )
     assert told[1].strip() == (
-        "0a, 0b, 0c after m0: 1,800.0 s in one chain, 1,380.0 s apart, with "
-        "2.8 GiB through the PFS: apart"
+        "0a, 0b, 0c after m0: 1,800.0 s in one chain, where 2.8 GiB never leave the "
+        "node, 1,380.0 s apart: apart"
     )
     assert len(told) == 5
 

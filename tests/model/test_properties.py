@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.core.errors import UsageError
+from pegasus_bb.model import property_files
 from pegasus_bb.model.property_files import read_properties
 from pegasus_bb.model.settings import Properties
 
@@ -63,6 +64,25 @@ def test_a_value_names_other_properties_and_no_variables(
     monkeypatch.setenv("HOME", "/home/ann")
     (here / "conf").write_text("a = ${where}/${user.home}/${HOME}x ${b c} $d\n")
     assert read(here, conf=here / "conf")["a"] == "cwd//home/ann/x ${b c} $d"
+
+
+def test_a_reference_leads_on_to_others_and_to_a_define(here: Path) -> None:
+    """As in Pegasus 5.1.3, which has what -D says among Java's properties."""
+    (here / "conf").write_text("a = ${b}\nb = ${c}\nc = 1\nd = ${x}\ne = [${e}]\n")
+    found = read(here, "x=9", conf=here / "conf")
+    assert {key: found[key] for key in "abd"} == {"a": "1", "b": "1", "d": "9"}
+    assert "$" not in found["e"]
+
+
+def test_a_user_without_a_name_has_an_empty_one(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_name() -> str:
+        raise KeyError("getpwuid(): uid not found: 12345")
+
+    monkeypatch.setattr(property_files, "getuser", no_name)
+    (here / "conf").write_text("a = ${user.name}x\n")
+    assert read(here, conf=here / "conf")["a"] == "x"
 
 
 def test_a_define_wins_over_the_file_and_the_last_over_the_first(here: Path) -> None:

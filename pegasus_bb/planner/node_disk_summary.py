@@ -59,7 +59,15 @@ def _why_no_chains(decision: PlacementDecision, settings: Settings) -> str:
         return "by the forecast jobs that could be one chain are faster apart"
     if decision.no_chains:
         return f"jobs that could be one chain exceed {decision.no_chains}"
-    return "no job reads a file of its only parent under the same profiles"
+    if settings.chains == "auto":
+        return (
+            "no job is the only one that reads what its only parent makes; "
+            "--bb-chains on may join more"
+        )
+    return (
+        "no job reads a file of its only parent under the same profiles, or its sizes "
+        "or run times are not known"
+    )
 
 
 def what_the_cache_does(decision: PlacementDecision) -> str:

@@ -94,6 +94,8 @@ def _reservation_files(
     if request is None or placement is None:
         return
     shared = _shared_inputs(given, placement)
+    chains = _chains_tried_in_place(given, run)
+    checkpoints = _checkpoints(given) if chains else set()
     for job, node in planned.jobs_nodes():
         if job in placement.job_reservations:
             reservation = placement.job_reservations[job]
@@ -102,12 +104,27 @@ def _reservation_files(
             of_others = [lfn for lfn in reservation.cacheable if lfn in shared]
             if of_others:
                 own["shared"] = {lfn: shared[lfn] for lfn in of_others}
-            is_chain = run.chains and job not in given.workflow.jobs
-            if is_chain and not given.settings.keeps_failed:  # the folder would be gone
-                own["retry"] = planned.dag.nodes[node].retry
+            if job in chains and checkpoints.isdisjoint(reservation.write):
+                own["retry"] = min(planned.dag.nodes[node].retry, MOST_IN_PLACE)
             yield _node_file(node, {"reservation": own})
     if request.kind.is_slurm:
         yield from _directives(planned, given, run)
+
+
+def _chains_tried_in_place(given: PlanningInput, run: RunPlan) -> set[str]:
+    """Those whose failed task is tried again before all of it is: none if the folder of
+    a failed try is kept, for it would be gone."""
+    if given.settings.keeps_failed or not run.chains:
+        return set()
+    reserved = run.placement.job_reservations.keys() if run.placement else set()
+    return set(reserved - given.workflow.jobs.keys())
+
+
+def _checkpoints(given: PlanningInput) -> set[str]:
+    """One that lives behind a link stays for the next try, which starts on a node as if
+    nothing had been: no task is tried in its place beside it."""
+    jobs = given.workflow.jobs.values()
+    return {use.lfn for job in jobs for use in job.uses if use.kind == "checkpoint"}
 
 
 def _evacuation_of(
@@ -271,6 +288,7 @@ def _fields(reservation: JobReservation) -> dict[str, object]:
 
 
 CONTAINERS = "containers.json"
+MOST_IN_PLACE = 3  # further tries of a task; DAGMan has RETRY of the whole chain
 _MOST_FOLDERS = 64  # each is one more argument of the container's program
 
 

@@ -150,7 +150,8 @@ def test_without_a_limit_met_the_workflow_is_why_there_are_no_chains(
     tree.defines.append("pegasus.bb.chains=auto")
     (told,) = node_disk_lines(tree.decision(), tree.given().settings)
     assert told.endswith(
-        "no job reads a file of its only parent under the same profiles"
+        "none: no job is the only one that reads what its only parent makes; "
+        "--bb-chains on may join more"
     )
 
 

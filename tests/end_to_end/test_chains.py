@@ -138,6 +138,27 @@ def test_a_chain_whose_folder_is_to_be_kept_has_no_try_in_its_place(site: Site) 
     assert "retry" not in node(planned(site, "run", *more))
 
 
+def test_a_checkpoint_on_the_pfs_outlives_the_failed_tries_of_a_chain(
+    site: Site,
+) -> None:
+    """A try in its place starts as if nothing had been: DAGMan has the next one."""
+    with site.edited("workflow.yml") as workflow:
+        [job] = [job for job in workflow["jobs"] if job["id"] == "E"]
+        job["uses"].append({"lfn": "state", "type": "checkpoint"})
+    task = site.root / "mix.py"
+    task.write_text(
+        task.read_text()
+        + "if out == 'e.dat':\n"
+        + "    known = os.path.exists('state') and open('state').read() or ''\n"
+        + "    open('state', 'w').write(known + 'x')\n"
+        + "    sys.exit(0 if known == 'x' else 3)\n"
+    )
+    folder = planned(site, "run", "--bb-chains", "on")
+    assert "retry" not in node(folder)
+    done = site.run("run")
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_failed_chain_begins_anew_and_says_which_task_failed(site: Site) -> None:
     site.trouble.write_text("e.dat")
     folder = planned(site, "run", "--bb-chains", "on")

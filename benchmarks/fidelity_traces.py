@@ -32,7 +32,6 @@ from pegasus_bb.planner.predictions import mode_predictions
 from pegasus_bb.planner.reading import read
 
 WHERE = "PEGASUS_BB_TRACES"  # a folder, with folders below it
-SHARED = Path(__file__).parents[2] / "shared" / "workflows"
 _ANY = {"read": "1PB/s", "write": "1PB/s"}  # unknown: all that a task took is computing
 _ALIKE = 1.5  # as many times the tasks or the bytes
 
@@ -126,10 +125,11 @@ class Trace:
 
 def of_traces(folder: Path) -> Iterator[Forecast | str]:
     """Yield forecasts, and lines that say what is left out."""
-    root = Path(os.environ.get(WHERE) or SHARED)
-    traces = [Trace(path) for path in sorted(root.rglob("*-chameleon-*.json"))]
+    root = os.environ.get(WHERE)
+    found = sorted(Path(root).rglob("*-chameleon-*.json")) if root else []
+    traces = [Trace(path) for path in found]
     if not traces:
-        yield f"public traces: left out, for there are none in {root} ({WHERE})"
+        yield f"public traces: left out; {WHERE} names a folder with them"
         return
     alone = []
     for number, trace in enumerate(traces):

@@ -117,7 +117,7 @@ def _checkpoints(given: PlanningInput) -> dict[str, Rule]:
         return {}
     rule = Rule(PFS, "a checkpoint: the next try of its job continues it")
     jobs = given.workflow.jobs.values()
-    return {u.lfn: rule for job in jobs for u in job.uses if u.kind == "checkpoint"}
+    return {use.lfn: rule for job in jobs for use in job.checkpoints()}
 
 
 def tier_and_access(where: str, role: str, tier: Tier) -> tuple[str, str]:

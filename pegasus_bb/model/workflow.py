@@ -137,6 +137,9 @@ class Job:
     def outputs(self) -> Iterator[Use]:
         return (use for use in self.uses if use.kind == "output")
 
+    def checkpoints(self) -> Iterator[Use]:
+        return (use for use in self.uses if use.kind == "checkpoint")
+
 
 @dataclass(frozen=True)
 class Workflow:

@@ -30,32 +30,39 @@ _ANYWAY = "or --no-check (property pegasus.bb.check = off) to plan all the same"
 
 def check_local_files(
     options: PlanOptions, given: PlanningInput, decision: PlacementDecision | None
-) -> None:
-    """Raises UsageError with every finding that a run would fail at."""
-    if given.settings.check == "off":
-        return
-    findings = of_local_files(options, given, decision)
+) -> list[str]:
+    """Return what a plan says of programs and images that are not on this machine.
+    Raises UsageError with every finding that a run would fail at."""
+    programs = [*of_programs(given), *of_images(given)]
+    if given.settings.check != "off":
+        places = _of_places(options, given, decision)
+        _refuse([*of_replicas(given), *programs, *places])
+    return _shown(programs)
+
+
+def notes_on_programs(given: PlanningInput) -> list[str]:
+    """The same, and nothing is refused."""
+    return _shown([*of_programs(given), *of_images(given)])
+
+
+def _shown(programs: Iterable[Finding]) -> list[str]:
+    return [
+        f"{each.about}: {each.what}\n  fix:      {each.would_do}"
+        for each in programs
+        if each.level is Level.NOTE
+    ]
+
+
+def _refuse(findings: Iterable[Finding]) -> None:
     found = [each for each in findings if each.level is Level.WRONG]
     if found:
         lines = [f"{each.what}\n  fix:      {each.would_do}" for each in found]
         raise UsageError("\n".join([*lines, f"  {_ANYWAY}"]))
 
 
-def notes_on_programs(given: PlanningInput) -> list[str]:
-    """What a plan says of programs and images that are not on this machine."""
-    return [
-        f"{each.about}: {each.what}\n  fix:      {each.would_do}"
-        for each in (*of_programs(given), *of_images(given))
-        if each.level is Level.NOTE
-    ]
-
-
-def of_local_files(
+def _of_places(
     options: PlanOptions, given: PlanningInput, decision: PlacementDecision | None
 ) -> Iterator[Finding]:
-    yield from of_replicas(given)
-    yield from of_programs(given)
-    yield from of_images(given)
     yield from of_output(options, given)
     yield from of_scratch(given.catalogs, given.site, is_watched=False)
     placement = decision.placement if decision else None

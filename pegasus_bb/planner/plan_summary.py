@@ -302,10 +302,7 @@ def _checkpoints(given: PlanningInput, *, is_builtin: bool) -> Iterator[str]:
     if not (is_builtin or on_buffer):
         return
     files = [
-        use.lfn
-        for job in given.workflow.jobs.values()
-        for use in job.uses
-        if use.kind == "checkpoint"
+        use.lfn for job in given.workflow.jobs.values() for use in job.checkpoints()
     ]
     if files:
         yield (

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from pegasus_bb.decide.tier_choice import rule_of
 from pegasus_bb.model.catalogs import SPEEDS
 from pegasus_bb.model.settings import Properties, Settings, read_settings
 from pegasus_bb.planner.existing_submit_dir import check_existing
-from pegasus_bb.planner.local_files import check_local_files, notes_on_programs
+from pegasus_bb.planner.local_files import check_local_files
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus_home import PegasusHome, resolve_home
 from pegasus_bb.planner.plan_summary import omission_notes, summary
@@ -132,9 +133,9 @@ def plan(
     """
     with no_collection():
         given = read(options)
-        run = _decide_run(options, given)
+        run, programs = _decide_run(options, given)
         notes = [
-            *plan_notes(given, run, is_builtin=planner.is_builtin),
+            *plan_notes(given, run, programs, is_builtin=planner.is_builtin),
             *planner.check(given, run),
         ]
         rewritten = planner.rewrite(given, run)
@@ -145,11 +146,15 @@ def plan(
     return PlanResult(given, run, executable, (*notes, *executable.notes))
 
 
-def _decide_run(options: PlanOptions, given: PlanningInput) -> RunPlan:
-    """Decide where files live, how results leave, and the names of the run."""
+def _decide_run(
+    options: PlanOptions, given: PlanningInput
+) -> tuple[RunPlan, list[str]]:
+    """Decide where files live, how results leave, and the names of the run; with notes
+    on programs."""
     decision = decide(given)
-    check_local_files(options, given, decision)
-    return _name_run(options, given, decision, _predict(given, decision))
+    programs = check_local_files(options, given, decision)
+    run = _name_run(options, given, decision, _predict(given, decision))
+    return run, programs
 
 
 def _name_run(
@@ -186,10 +191,12 @@ def _predict(
     return predict(given, decision)
 
 
-def plan_notes(given: PlanningInput, run: RunPlan, *, is_builtin: bool) -> list[str]:
-    """Notes on parts of the user's input that the planner ignores."""
-    notes = omission_notes(given, is_builtin=is_builtin)
-    notes += notes_on_programs(given)
+def plan_notes(
+    given: PlanningInput, run: RunPlan, programs: Sequence[str], *, is_builtin: bool
+) -> list[str]:
+    """Notes on parts of the user's input that the planner ignores, and those on
+    ``programs``."""
+    notes = [*omission_notes(given, is_builtin=is_builtin), *programs]
     if given.settings.darshan == "auto" and not run.darshan:
         notes.append(
             "darshan:  auto found no libdarshan.so here that works without MPI: no "

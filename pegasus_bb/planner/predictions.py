@@ -114,10 +114,9 @@ class ModePredictions:
         for run in (history, *history.others):
             counts = self._is_this_workload(run) and not self._had_more_slots(run)
             if run.makespan is not None and counts:
-                growth = [1.0, self._more_bytes(run), self._more_tasks(run)]
-                growth += [self._more_slots(run)]
-                growth = [x if abs(x - 1) > ALIKE else 1.0 for x in growth]
-                ends = (run.makespan * end(growth) for end in (min, max))
+                more = self._more_bytes(run), self._more_tasks(run)
+                growth = [x for x in (*more, self._more_slots(run)) if _is_other(x)]
+                ends = (run.makespan * end([1.0, *growth]) for end in (min, max))
                 found.setdefault(_mode_of(run), []).extend(ends)
         return found
 
@@ -305,6 +304,10 @@ class ModePredictions:
         if own is not None and own.capacity and self.given.settings.mode == mode:
             return own
         return reserve(self.given.in_mode(mode), self._placed(mode)).placement
+
+
+def _is_other(growth: float) -> bool:
+    return abs(growth - 1) > ALIKE
 
 
 def _is_alike(growth: float) -> bool:

@@ -71,7 +71,7 @@ def _files_of(given: PlanningInput, job: Job, *, copies_all: bool) -> Needs:
         made = set(outputs)
         copied = [lfn for lfn in inputs if lfn in made]
     lists = {
-        "checkpoints": [use.lfn for use in job.uses if use.kind == "checkpoint"],
+        "checkpoints": [use.lfn for use in job.checkpoints()],
         "copied": copied,
         "read": [lfn for lfn in outputs if lfn in given.graph.consumers],
     }

@@ -124,7 +124,7 @@ def _checkpoints(given: PlanningInput) -> set[str]:
     """One that lives behind a link stays for the next try, which starts on a node as if
     nothing had been: no task is tried in its place beside it."""
     jobs = given.workflow.jobs.values()
-    return {use.lfn for job in jobs for use in job.uses if use.kind == "checkpoint"}
+    return {use.lfn for job in jobs for use in job.checkpoints()}
 
 
 def _evacuation_of(

@@ -16,6 +16,7 @@ from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.builtin.planner import BuiltInPlanner
 from pegasus_bb.planner.existing_submit_dir import check_existing
 from pegasus_bb.planner.local_files import (
+    notes_on_programs,
     of_images,
     of_programs,
     of_replicas,
@@ -145,7 +146,7 @@ def _of_builtin(
     planner = BuiltInPlanner(options)
     planned = planner.in_memory(given, run)
     yield ok("catalogs", f"planning works; the DAG has {len(planned.jobs)} nodes")
-    notes = plan_notes(given, run, is_builtin=True)
+    notes = plan_notes(given, run, notes_on_programs(given), is_builtin=True)
     notes += planner.check(given, run)
     yield from (note("planner", text) for text in (*notes, *planned.notes))
 

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from pegasus_bb.core.errors import RunFailed
 from pegasus_bb.core.files import read_journal
+from pegasus_bb.runtime.marked_processes import processes_with, start_time
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
@@ -138,26 +139,7 @@ def _processes_with(marks: set[str]) -> Iterator[tuple[int, str]]:
         f"{Processes.VARIABLE}={mark}".encode(errors="surrogateescape"): mark
         for mark in marks
     }
-    for entry in os.scandir("/proc"):
-        if not entry.name.isdigit() or int(entry.name) == os.getpid():
-            continue
-        try:
-            environment = Path(entry.path, "environ").read_bytes()
-        except OSError:
-            continue
-        for variable in environment.split(b"\0"):
-            if variable in wanted and start_time(int(entry.name)):
-                yield int(entry.name), wanted[variable]
-
-
-def start_time(pid: int) -> int:
-    """When ``pid`` was started, in ticks since boot; 0 where it does not run."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_bytes()
-    except OSError:
-        return 0
-    fields = text[text.rindex(b")") + 2 :].split()  # a name may hold blanks and )
-    return 0 if fields[0] in (b"Z", b"X") else int(fields[19])
+    return ((pid, wanted[found]) for pid, found in processes_with(wanted))
 
 
 def _kill(pid: int) -> None:

@@ -53,8 +53,8 @@ def run_in_place(
         for number in count(1):
             status = _captured(output, attempt)
             may_go_on = number <= reservation.retry and _may_be_tried(status)
-            is_last = not (may_go_on and not signals and found.restore())
-            is_last = is_last or bool(signals)  # one that came while files were removed
+            restored = may_go_on and not signals and found.restore()
+            is_last = not restored or bool(signals)  # or one came in the meantime
             if is_last and number > 1:
                 os.write(1, TRIES.format(number).encode())
             _copy(output, 1 if is_last else 2)
@@ -183,30 +183,13 @@ def _targets(run: str, lfns: Iterable[str]) -> list[str]:
     return [os.readlink(path) for path in links if os.path.islink(path)]
 
 
-def _left_running(run: str) -> str:
-    """The number of a process that a task in folder ``run`` has left, by its
-    environment; empty if there is none."""
-    mark = f"{JOB_FOLDER}={run}\0".encode()
-    above = set(_this_and_above())
-    numbers = (name for name in os.listdir("/proc") if name.isdigit())
-    others = (number for number in numbers if number not in above)
-    return next((number for number in others if mark in _environment(number)), "")
+def _left_running(run: str) -> int:
+    """A process that a task in folder ``run`` has left; 0 if there is none."""
+    from pegasus_bb.runtime.marked_processes import ancestors, processes_with
 
-
-def _this_and_above() -> Iterator[str]:
-    number = str(os.getpid())
-    while number not in ("", "0"):
-        yield number
-        stat_line = proc.read_small(f"/proc/{number}/stat").decode(errors="replace")
-        number = stat_line.rpartition(")")[2].split()[1] if ")" in stat_line else ""
-
-
-def _environment(number: str) -> bytes:
-    try:
-        with open(f"/proc/{number}/environ", "rb") as environ:
-            return environ.read()
-    except OSError:  # it has ended, or is another user's
-        return b""
+    above = set(ancestors(os.getpid()))  # the chain, which starts its tasks
+    marked = processes_with({f"{JOB_FOLDER}={run}".encode()})
+    return next((pid for pid, _ in marked if pid not in above), 0)
 
 
 def _captured(output: int, attempt: Callable[[], int]) -> int:

@@ -81,7 +81,7 @@ class CacheFolder:
                 return None
             if _is_locked(folder, handle, fcntl.LOCK_SH):
                 break
-        if is_whole(source, folder):
+        if is_whole(os.path.join(folder, source.name)):
             os.utime(handle)
             return Lease(handle, os.path.join(folder, source.name), is_new=False)
         os.close(handle)

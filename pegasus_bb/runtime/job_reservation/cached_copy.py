@@ -67,12 +67,11 @@ def copy_whole(source: Source, folder: str) -> bool:
     return True
 
 
-def is_whole(source: Source, folder: str) -> bool:
-    """Whether the copy in ``folder`` is what its note says."""
-    path = os.path.join(folder, source.name)
+def is_whole(path: str) -> bool:
+    """Whether the copy at ``path`` is what its note says."""
     try:
         found = stamp(os.lstat(path))
-        same = read_json(os.path.join(folder, _NOTE))["stamp"] == found
+        same = read_json(os.path.join(os.path.dirname(path), _NOTE))["stamp"] == found
         return bool(same) or has_its_bytes(path)
     except (OSError, ValueError, TypeError, KeyError):
         return False

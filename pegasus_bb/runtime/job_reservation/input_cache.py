@@ -15,7 +15,7 @@ from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.units import parse_size
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.job_reservation.cache_folder import CacheFolder, Lease
-from pegasus_bb.runtime.job_reservation.cached_copy import Source, has_its_bytes, stamp
+from pegasus_bb.runtime.job_reservation.cached_copy import Source, is_whole
 from pegasus_bb.runtime.job_reservation.disk import disk_of, is_full
 from pegasus_bb.runtime.job_reservation.planned import PlannedReservation
 from pegasus_bb.runtime.job_reservation.space import SharedInputs
@@ -62,7 +62,7 @@ class InputCache(SharedInputs):
         self._shared = shared
         self._leases: dict[str, Lease] = {}
         self._linked = LinkedInputs()
-        self._stamps: dict[str, list[int]] = {}  # of those that were linked
+        self._used: list[str] = []  # those that were linked
         self.size = 0
         self.folders = (folder.path,)
         self.facts = self._counts = dict.fromkeys((HITS, HIT_BYTES, NEW, NEW_BYTES), 0)
@@ -98,12 +98,12 @@ class InputCache(SharedInputs):
             return False
         found = os.lstat(lease.path)
         self._linked.add(lease.path, found)
-        self._stamps[lfn] = stamp(found)
+        self._used.append(lfn)
         self._count(found.st_size, is_new=lease.is_new)
         return True
 
     def check(self, status: int, outputs: Iterable[str]) -> int:
-        changed = [lfn for lfn in self._stamps if self._has_changed(lfn)]
+        changed = [lfn for lfn in self._used if not is_whole(self._leases[lfn].path)]
         if changed:
             tell(changed_inputs([self._leases[lfn].path for lfn in changed]))
             for lfn in changed:
@@ -134,14 +134,6 @@ class InputCache(SharedInputs):
         number, size_of_all = (NEW, NEW_BYTES) if is_new else (HITS, HIT_BYTES)
         self._counts[number] += 1
         self._counts[size_of_all] += size
-
-    def _has_changed(self, lfn: str) -> bool:
-        path = self._leases[lfn].path
-        try:
-            now = stamp(os.lstat(path))
-            return now != self._stamps[lfn] and not has_its_bytes(path)
-        except (OSError, ValueError):
-            return True
 
 
 def _tell_why_not(error: Exception) -> None:

@@ -241,6 +241,26 @@ class TestRoom:
         inputs.close()
 
 
+def test_one_that_is_spoiled_before_its_job_has_seen_it_is_found(
+    cache: CacheFolder, disk: Path
+) -> None:
+    """As root a task of another job overwrites it, after this one has its lease."""
+    known = source(disk)
+    bring(cache, known)
+    inputs = InputCache(cache, {"in.dat": ""})
+    inputs.find(str(Path(known.path).parent))
+    with cached(cache).open("r+b") as file:
+        file.write(b"spoiled")
+    assert inputs.link("in.dat", known.path, str(disk / "link"))
+    assert inputs.check(0, []) == 1
+
+
+def cached(cache: CacheFolder) -> Path:
+    (found,) = Path(cache.path).rglob("in.dat")
+    found.chmod(0o600)
+    return found
+
+
 @contextmanager
 def full_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     def fails(source: Source, folder: str) -> bool:

@@ -33,11 +33,11 @@ for number, step in enumerate(STEPS):
         name: f"step{{number}}"
         input: step["inputs"]
         output: [o if o in {results!r} else temp(o) for o in step["outputs"]]
-        params: sizes=list(step["outputs"].values())
+        params: sizes=list(step["outputs"].values()), temporary=step["words"][0]
         run:
             pairs = [w for o, s in zip(output, params.sizes) for w in (o, str(s))]
-            count = str(len(params.sizes))
-            subprocess.run([{task!r}, count, *pairs, *input], check=True)
+            words = [params.temporary, str(len(params.sizes)), *pairs, *input]
+            subprocess.run([{task!r}, *words], check=True)
 """
 _DASK = """\
 import json, subprocess

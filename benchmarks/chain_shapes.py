@@ -11,13 +11,23 @@ from typing import Any, NamedTuple
 
 MIB = 1 << 20
 MOVED = 4096 * MIB  # read and written by all tasks of a trace, at most
-# `mix COUNT OUT SIZE ... IN ...`: reads every input, writes so many bytes to each of
-# COUNT outputs. They depend on the inputs, and on the output's name.
+# `mix TEMPORARY COUNT OUT SIZE ... IN ...`: makes so many temporary files of 1 KiB,
+# reads and removes them; reads every input, writes so many bytes to each of COUNT
+# outputs. They depend on the inputs, and on the output's name.
 TASK = """{shebang}
 import hashlib, os, sys
-count, *words = sys.argv[1:]
+temporary, count, *words = sys.argv[1:]
 end = 2 * int(count)
 found = hashlib.sha256()
+if int(temporary):
+    import tempfile
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(int(temporary)):
+            with open(f"{{folder}}/{{number}}", "wb") as made:
+                made.write(b"t" * 1024)
+        for number in range(int(temporary)):
+            with open(f"{{folder}}/{{number}}", "rb") as made:
+                found.update(made.read())
 for name in words[end:]:
     with open(name, "rb") as given:
         while piece := given.read(1 << 20):
@@ -35,6 +45,7 @@ for out, size in zip(words[:end:2], words[1:end:2]):
 class Step(NamedTuple):
     outputs: Mapping[str, int]  # name -> bytes
     inputs: tuple[str, ...] = ()
+    temporary: int = 0  # files
 
     @property
     def name(self) -> str:
@@ -46,7 +57,7 @@ class Step(NamedTuple):
         pairs = [
             word for out, size in self.outputs.items() for word in (out, str(size))
         ]
-        return [str(len(self.outputs)), *pairs, *self.inputs]
+        return [str(self.temporary), str(len(self.outputs)), *pairs, *self.inputs]
 
 
 @dataclass(frozen=True)
@@ -88,6 +99,12 @@ def map_reduce(tasks: int, size: int = 12 * MIB) -> Shape:
         ]
     steps.append(Step({"sum": MIB}, tuple(f"part{n}" for n in range(tasks // 2))))
     return Shape("map-reduce", 2.0, tuple(steps))
+
+
+def temporary_files(tasks: int = 4, files: int = 8128) -> Shape:
+    """Tasks that work with many small files, as legacy codes do."""
+    steps = (Step({f"found{n}": MIB}, (), files) for n in range(tasks))
+    return Shape("temporary files", 10.0, tuple(steps))
 
 
 def of_trace(path: Path, most: int = MOVED) -> tuple[Shape, float]:

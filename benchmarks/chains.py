@@ -6,10 +6,11 @@ python -m benchmarks.chains [PAIRS] [TASKS] [TRACE]
 PAIRS: runs of ours with chains and without; the others run once. TASKS: of the
 map-reduce. TRACE, else $WFINSTANCE: a trace of WfInstances, such as a Montage. As root,
 where cgroups throttle: the folder is on a device whose writes the kernel limits to RATE
-(throttled.py), in bytes and not in operations; reads come from memory, and node disks
-are memory. So a ratio says what the writes of files between jobs cost, and nothing of
-reads. A ratio is that of the medians, and the time ends when nothing is left to write
-to the device.
+(throttled.py); a file is created, renamed or removed there when the device has it,
+which is some 1,500 times a second. Reads come from memory, and node disks are memory.
+So a ratio says what writes and such calls cost, and nothing of reads. A ratio is that
+of the medians, and the time ends when nothing is left to write to the device. TMPDIR
+is on that folder for all, unless the tier has it.
 """
 
 from __future__ import annotations
@@ -28,12 +29,21 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from benchmarks import chain_peers
-from benchmarks.chain_shapes import MIB, TASK, Shape, map_reduce, of_trace, producers
+from benchmarks.chain_shapes import (
+    MIB,
+    TASK,
+    Shape,
+    map_reduce,
+    of_trace,
+    producers,
+    temporary_files,
+)
 from benchmarks.throttled import MEMORY, Loop, Throttled, throttled
 from tests.support.shebang import shebang
 from tests.support.user_site import Site
 
 RATE = 48 * MIB  # bytes per second
+OPTIONS = "noatime,dirsync"  # of the mount
 PAIRS, TASKS = 3, 500
 SLOTS = "2"
 OURS = "chains"
@@ -93,6 +103,7 @@ def _write_inputs(shape: Shape, folder: Path) -> None:
 
 
 def ours(site: Site, pfs: Throttled, shape: Shape, chains: str, name: str) -> Outcome:
+    site.declare(temp=chains != "off")
     more = ("--bb-mode", "transient", "--bb-chains", chains, "--bb-poll", "1s")
     site.planned(name, *more)
     os.sync()
@@ -183,6 +194,7 @@ def compared(site: Site, pfs: Throttled, shape: Shape, pairs: int) -> Iterator[b
 
 def shapes(tasks: int, trace: str) -> Iterator[Shape]:
     yield producers()
+    yield temporary_files()
     yield map_reduce(tasks)
     if not trace:
         print("a trace of WfInstances: left out, none is named ($WFINSTANCE)")
@@ -197,12 +209,15 @@ def main() -> int:
     trace = trace or os.environ.get("WFINSTANCE", "")
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
         root = Path(folder)
-        with throttled(root, RATE) as pfs:
+        with throttled(root, RATE, options=OPTIONS) as pfs:
             if not isinstance(pfs, Loop):
                 print("chains: left out, no device can be throttled here")
                 return 0
-            print(f"writes at {RATE / MIB:.0f} MiB/s: {pfs.how}", flush=True)
+            print(f"writes at {RATE / MIB:.0f} MiB/s: {pfs.how}, {OPTIONS}", flush=True)
             site = Site(root)
+            temporary = pfs.folder / "tmp"
+            temporary.mkdir()
+            os.environ["TMPDIR"] = str(temporary)
             every = partial(compared, site, pfs, pairs=int(pairs or PAIRS))
             wanted = shapes(int(tasks or TASKS), trace)
             good = [ok for shape in wanted for ok in every(shape)]

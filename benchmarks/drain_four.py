@@ -218,7 +218,7 @@ def main() -> int:
     dumps = next((int(word) for word in sys.argv[1:] if word.isdigit()), DUMPS)
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
         root = Path(folder)
-        with throttled(root, DEVICE, "beneath" in sys.argv) as pfs:
+        with throttled(root, DEVICE, beneath="beneath" in sys.argv) as pfs:
             print(about(pfs, dumps), flush=True)
             return told(chain(compared(root, pfs, dumps), freed(root, pfs)))
 

@@ -83,21 +83,23 @@ class Beneath(Throttled):
 
 
 @contextmanager
-def throttled(root: Path, rate: int, beneath: bool = False) -> Iterator[Throttled]:
+def throttled(
+    root: Path, rate: int, *, beneath: bool = False, options: str = "noatime"
+) -> Iterator[Throttled]:
     """One that takes ``rate`` bytes per second; it is gone afterwards. ``beneath``: no
-    device is wanted."""
+    device is wanted. ``options``: of its mount."""
     folder = root / "pfs"
     folder.mkdir()
     if os.geteuid() == 0 and version() and not beneath:
         with ExitStack() as stack:
-            loop = Loop(folder, _mounted(stack, folder, rate))
+            loop = Loop(folder, _mounted(stack, folder, rate, options))
             stack.callback(loop.stop)
             yield loop
     else:
         yield Beneath(folder, root / "device.jsonl", rate)
 
 
-def _mounted(stack: ExitStack, folder: Path, rate: int) -> str:
+def _mounted(stack: ExitStack, folder: Path, rate: int, options: str) -> str:
     """The throttled device, beneath the one that is mounted at ``folder``."""
     image = MEMORY / f"throttled.{os.getpid()}"
     stack.callback(image.unlink)
@@ -109,7 +111,7 @@ def _mounted(stack: ExitStack, folder: Path, rate: int) -> str:
     number = Path("/sys/block", Path(lower).name, "dev").read_text().strip()
     stack.enter_context(throttling(number, rate))
     upper = _attached(stack, lower)
-    _run(["mount", "-o", "noatime", upper, str(folder)])
+    _run(["mount", "-o", options, upper, str(folder)])
     stack.callback(_run, ["umount", str(folder)])
     return lower
 

@@ -26,7 +26,7 @@ from pegasus_bb.model.default_sites import directory_entry
 from pegasus_bb.model.document import Document, suggestion
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History
-from pegasus_bb.model.modes import OFF
+from pegasus_bb.model.modes import OFF, RunMode
 from pegasus_bb.model.property_files import read_properties
 from pegasus_bb.model.settings import (
     PREFIX,
@@ -174,10 +174,8 @@ def _notes(options: PlanOptions, user: UserInput, site: Site) -> Iterator[str]:
     properties = user.catalogs.properties
     check_staging_site(options, user.catalogs, site)
     if options.staging_site:
-        from pegasus_bb.planner.staging_site import notes_on  # few name one
-
         mode = user.settings.mode
-        yield from notes_on(options.staging_site, site.name, mode)
+        yield from _note_on_staging(options.staging_site, site.name, mode)
     if options.conf and not options.absolute(options.conf).exists():
         yield f"--conf {options.conf}: there is no such file; it counts as empty"
     for folder in options.input_dir:
@@ -308,10 +306,28 @@ def named_site(catalogs: Catalogs, option: str, name: str) -> Site:
 def check_staging_site(options: PlanOptions, catalogs: Catalogs, site: Site) -> None:
     """Raises UsageError if no catalog has the staging site of ``site``."""
     if options.staging_site:
-        from pegasus_bb.planner.staging_site import staging_site  # few name one
-
-        name = staging_site(options.staging_site, site.name)
+        name = _staging_site(options.staging_site, site.name)
         named_site(catalogs, "--staging-site", name)
+
+
+def _note_on_staging(words: Sequence[str], site: str, mode: RunMode) -> Iterator[str]:
+    """A line that says what takes the place of the staging site of ``site``, where a
+    plain pegasus-plan has the files that its jobs share.
+
+    ``words`` are SITE, or EXECUTION_SITE=STAGING_SITE, as pegasus-plan takes them.
+    """
+    staging = _staging_site(words, site)
+    if staging != site or mode.is_shared:
+        place = "the reservation" if mode.is_shared else f"the scratch of site {site}"
+        yield f"--staging-site {staging}: {place} takes its place"
+
+
+def _staging_site(words: Sequence[str], site: str) -> str:
+    """The staging site of ``site``: its own, else that of all sites."""
+    pairs = [word.partition("=") for word in words]
+    of_all = [first for first, sign, _ in pairs if not sign]
+    own = [last for first, sign, last in pairs if sign and first.strip() == site]
+    return [site, *of_all, *own][-1].strip()
 
 
 def check_fallback_applies(options: PlanOptions, settings: Settings) -> None:

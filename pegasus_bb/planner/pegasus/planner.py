@@ -10,9 +10,12 @@ from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.planner.options import runs_folder
 from pegasus_bb.planner.pegasus.call import plan_argv, run_planner
 from pegasus_bb.planner.pegasus.complete_submit_dir import with_clusters, write_planned
+from pegasus_bb.planner.pegasus.containers import (
+    check_images,
+    inner_containers,
+    with_images,
+)
 from pegasus_bb.planner.pegasus.exclusive_folder import claim, planned_folder
-from pegasus_bb.planner.pegasus.image_inputs import check_images, with_images
-from pegasus_bb.planner.pegasus.inner_containers import inner_containers
 from pegasus_bb.planner.pegasus.inner_settings import (
     inner_folder,
     inner_inputs,

@@ -1,21 +1,29 @@
-"""Images that are staged, as inputs of their jobs.
+"""Containers, with a real Pegasus.
 
 pegasus-plan sees no containers, because the launcher starts them, so it would bring no
-image. As an input an image comes once, and is removed after its last job.
+image. As an input an image comes once, and is removed after its last job. The launcher
+knows the container of a task by the name of its program, so that one name means one
+container, or none, in all catalogs: those of sub-workflows, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.decide.survey import taken_name
-from pegasus_bb.model.containers import staged_image
+from pegasus_bb.model.catalogs import read_programs
+from pegasus_bb.model.containers import containers_for, staged_image
 from pegasus_bb.model.document import Data
 from pegasus_bb.model.images import StagedImage
 from pegasus_bb.model.transformations import TransformationCatalog
+from pegasus_bb.planner.pegasus.inner_settings import inner_catalogs
 from pegasus_bb.planner.rewrite.pass_input import Inputs
+from pegasus_bb.planner.run_plan import RunPlan
+
+Containers = Mapping[str, Mapping[str, Any]]  # by transformation, as JSON
 
 
 def with_images(inputs: Inputs, given: PlanningInput) -> Inputs:
@@ -51,10 +59,39 @@ def check_images(given: PlanningInput) -> None:
         if given.workflow.first_use([image.lfn]) is not None:
             raise taken_name(given.workflow, name, image.lfn, is_image=True)
     if given.has_sub_workflows:
-        check_inner_images(given.catalogs.transformations, given.site.name)
+        _check_inner_images(given.catalogs.transformations, given.site.name)
 
 
-def check_inner_images(catalog: TransformationCatalog, site: str) -> None:
+def inner_containers(given: PlanningInput, run: RunPlan) -> Containers:
+    """Those that the outer catalog lacks. Raises CatalogError, UsageError."""
+    outer = given.catalogs.transformations
+    known = {outer.document.path: outer}
+    for _, inputs in inner_catalogs(given, run):
+        document = inputs.transformations
+        if document.path not in known:
+            known[document.path] = read_programs(document, inputs.properties)
+    if len(known) < 2:
+        return {}
+    found: dict[str, Mapping[str, Any]] = {}
+    of: dict[str, tuple[TransformationCatalog, object]] = {}
+    for catalog in known.values():
+        own = containers_for(catalog, catalog.transformations, run.site)
+        for name in catalog.transformations:
+            first, container = of.setdefault(name, (catalog, own.get(name)))
+            if container != own.get(name):
+                raise catalog.document.error(
+                    f"{name} has another container, or none, in {first.document.path}, "
+                    "and the launcher knows a container by the program's name",
+                    ["containers"],
+                    would_do="another name for one of both programs, or --bb-mode off",
+                )
+        if catalog is not outer:
+            _check_inner_images(catalog, run.site)
+            found |= own
+    return found
+
+
+def _check_inner_images(catalog: TransformationCatalog, site: str) -> None:
     """Raises CatalogError for an image of ``catalog`` that has to be staged for the
     jobs of a sub-workflow."""
     for name, image in _staged(catalog, catalog.transformations, site).items():

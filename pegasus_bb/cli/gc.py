@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import shlex
+import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import click
@@ -15,12 +18,26 @@ from pegasus_bb.core.errors import DONE
 from pegasus_bb.core.text import one_line
 from pegasus_bb.core.units import format_size
 from pegasus_bb.run.inventory.leftovers import Leftover, give_back, leftovers
+from pegasus_bb.run.inventory.node_leftovers import (
+    LeftOnNode,
+    left_on_this_node,
+    other_nodes,
+    remove_left,
+)
 
 
 @click.command("gc")
 @click.option("--yes", is_flag=True, help="Give them back; without it nothing changes.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
-def command(*, yes: bool, as_json: bool) -> None:
+@click.option(
+    "--nodes",
+    "submit_dir",
+    metavar="SUBMIT_DIR",
+    type=Path,
+    help="List what jobs have left on this node's own disk, the tier of that run, and "
+    "name the other nodes where its jobs were.",
+)
+def command(*, yes: bool, as_json: bool, submit_dir: Path | None) -> None:
     """List the reservations that ended runs left behind, and with --yes give back those
     that hold nothing to lose. The others are kept, each with the reason.
 
@@ -28,8 +45,14 @@ def command(*, yes: bool, as_json: bool) -> None:
     one of these holds: all promised results are safe, no job ever had it, or its run
     failed before any task was done. For others: `pegasus-bb release NAME --discard`.
 
+    With --nodes: the folders of killed jobs and the cached inputs on the disk of the
+    machine where this runs. The next job on that node removes the folders, too.
+
     Exit status: that of the first release that failed, else 0.
     """
+    if submit_dir is not None:
+        _on_this_node(submit_dir, yes=yes, as_json=as_json)
+        return
     found = leftovers()
     judged = (give_back(one) if yes and one.goes else one for one in found)
     if as_json:
@@ -66,6 +89,44 @@ def _lines(one: Leftover, *, yes: bool) -> Iterator[str]:
     first = first.removeprefix(f"kept reservation {about}")  # bb_delete's message
     yield f"{what}  {about}{first}"
     yield from (f"            {each}" for each in more)
+
+
+def _on_this_node(submit_dir: Path, *, yes: bool, as_json: bool) -> None:
+    left = left_on_this_node(submit_dir)
+    done = [remove_left(one) if yes and one.goes else one for one in left]
+    others = other_nodes(submit_dir)
+    if as_json:
+        shown = {"left": [asdict(one) for one in done], "other_nodes": others}
+        click.echo(json.dumps(shown, indent=2))
+        return
+    echo_lines(_node_lines(done, yes=yes))
+    if others:
+        click.echo(f"its jobs were also on {', '.join(others)}; there: ", nl=False)
+        click.echo(_command_there(submit_dir, others))
+
+
+def _node_lines(done: Iterable[LeftOnNode], *, yes: bool) -> Iterator[str]:
+    given = kept = 0
+    for one in done:
+        given = given + one.goes
+        kept = kept + (not one.goes)
+        what = ("REMOVED   " if yes else "WOULD GO  ") if one.goes else "KEPT      "
+        yield f"{what}  {one_line(one.path)} ({format_size(one.size)}): {one.why}"
+    if not given and not kept:
+        yield "no job has left anything on the disk of this node"
+    elif yes:
+        yield f"{given} removed, {kept} kept"
+    else:
+        more = "; --yes does it" if given else ""
+        yield f"{given} would be removed, {kept} would be kept{more}"
+
+
+def _command_there(submit_dir: Path, nodes: Iterable[str]) -> str:
+    program = Path(sys.argv[0]).absolute()
+    words = [str(program), "gc", "--nodes", str(submit_dir.absolute())]
+    if shutil.which("srun"):
+        words = ["srun", f"--nodelist={','.join(nodes)}", *words]
+    return shlex.join(words)
 
 
 def _json(one: Leftover) -> dict[str, Any]:

@@ -29,8 +29,8 @@ from pegasus_bb.runtime.job_reservation.cached_copy import Source, copy_whole, i
 from pegasus_bb.runtime.job_reservation.disk import (
     FOLDER,
     free_bytes,
-    free_lock,
     is_same_folder,
+    remove_unlocked,
 )
 from pegasus_bb.runtime.job_reservation.space import discard
 
@@ -40,6 +40,11 @@ _PART = ".part"
 _KEPT = 7 * 86400.0  # seconds since an entry was used last
 _PATIENCE = 3600.0  # seconds that a job waits for another one, which brings its input
 _PAUSE = 0.05  # seconds between two looks at a lock
+
+
+def cache_path(disk: str) -> str:
+    """This user's on this host."""
+    return os.path.join(disk, f"{NAME}.{gethostname()}.{os.geteuid()}")
 
 
 class Lease(NamedTuple):
@@ -61,7 +66,7 @@ class CacheFolder:
 
     def __init__(self, disk: str, limit: int) -> None:
         """Raises OSError if it cannot be this user's alone."""
-        self.path = os.path.join(disk, f"{NAME}.{gethostname()}.{os.geteuid()}")
+        self.path = cache_path(disk)
         self._disk = disk
         self._limit = limit
         _check_parent(disk)
@@ -108,7 +113,7 @@ class CacheFolder:
     def drop(self, lease: Lease) -> None:
         """End ``lease`` of a copy that was changed, and remove that."""
         os.close(lease.handle)
-        _remove_unleased(os.path.dirname(lease.path))
+        remove_unlocked(os.path.dirname(lease.path))
 
     def free(self, need: int) -> None:
         """Remove unused entries until the disk has ``need`` bytes free, or there are no
@@ -153,7 +158,7 @@ class CacheFolder:
             for entry in entries:
                 if is_enough(total):
                     return True
-                if _remove_unleased(entry.path):
+                if remove_unlocked(entry.path):
                     total -= entry.size
             return is_enough(total)
 
@@ -178,10 +183,10 @@ class CacheFolder:
         before = time.time() - _KEPT
         for entry in list(self._entries()):
             if entry.used < before:
-                _remove_unleased(entry.path)
+                remove_unlocked(entry.path)
 
     def _remove_damaged(self, folder: str) -> None:
-        if not _remove_unleased(folder) and os.path.exists(folder):
+        if not remove_unlocked(folder) and os.path.exists(folder):
             raise OSError(errno.EBUSY, "it was changed, and a job reads it", folder)
 
 
@@ -230,15 +235,3 @@ def _is_locked(folder: str, handle: int, kind: int) -> bool:
         raise
     os.close(handle)
     return False
-
-
-def _remove_unleased(folder: str) -> bool:
-    lock = free_lock(folder)
-    if lock is None:
-        return False
-    try:
-        if is_same_folder(folder, lock):
-            discard(folder)
-        return True
-    finally:
-        os.close(lock)

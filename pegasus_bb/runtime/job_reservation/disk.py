@@ -55,12 +55,12 @@ def on_the_disk(
     """
     check_one_node(environ)
     disk = disk_of(settings, environ)
-    ours = f"{_PREFIX}{socket.gethostname()}."
-    _remove_unlocked(disk, ours)
+    for left in job_folders(disk):
+        remove_unlocked(left)
     need -= shared.size
     shared.free(need)
     _check_free(disk, need)
-    folder = os.path.join(disk, f"{ours}{name}")
+    folder = os.path.join(disk, f"{_of_this_host()}{name}")
     lock = _make_locked(folder)
     try:
         yield folder
@@ -154,17 +154,40 @@ def is_same_folder(folder: str, handle: int) -> bool:
         return False
 
 
-def _remove_unlocked(disk: str, ours: str) -> None:
+def _of_this_host() -> str:
+    return f"{_PREFIX}{socket.gethostname()}."
+
+
+def job_folders(disk: str) -> list[str]:
+    """The folders of jobs of this host, of any user."""
+    ours = _of_this_host()
     try:
         names = [name for name in os.listdir(disk) if name.startswith(ours)]
     except OSError:  # a folder that users may write but not list
-        return
-    for name in names:
-        folder = os.path.join(disk, name)
-        lock = free_lock(folder)
-        if lock is not None:
+        return []
+    return [os.path.join(disk, name) for name in names]
+
+
+def remove_unlocked(folder: str) -> bool:
+    """Remove ``folder``; whether it is gone. It stays if another process has its lock,
+    or if it is not ours."""
+    lock = free_lock(folder)
+    if lock is None:
+        return False
+    try:
+        if is_same_folder(folder, lock):
             discard(folder)
-            os.close(lock)
+        return True
+    finally:
+        os.close(lock)
+
+
+def is_unlocked(folder: str) -> bool:
+    """Whether ``remove_unlocked`` would remove it."""
+    lock = free_lock(folder)
+    if lock is not None:
+        os.close(lock)
+    return lock is not None
 
 
 def free_lock(folder: str) -> int | None:

@@ -1,0 +1,127 @@
+"""pegasus-bb gc --nodes: what killed jobs have left on the disk of this node."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import socket
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pegasus_bb.cli.gc import command
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.runtime.job_reservation.cache_folder import cache_path
+from pegasus_bb.runtime.job_reservation.disk import on_the_disk
+from pegasus_bb.runtime.job_reservation.space import SharedInputs
+from tests.support.user_site import Site
+
+HOST = socket.gethostname()
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return Site(tmp_path)
+
+
+@pytest.fixture
+def disk(site: Site) -> Path:
+    return site.has_disks(mount="any")
+
+
+@pytest.fixture
+def run(site: Site, disk: Path) -> Path:
+    return site.planned("run", "--bb-mode", "transient")
+
+
+def gc(run: Path, *options: str) -> Result:
+    words = ["--nodes", str(run), *options]
+    return CliRunner().invoke(command, words, catch_exceptions=False)
+
+
+def killed_job(disk: Path, name: str) -> Path:
+    """The folder that a job leaves which is killed while its task works."""
+    pid = os.fork()
+    if not pid:
+        settings = {"path": str(disk), "mount": "any"}
+        with on_the_disk(settings, name, 0, {}, SharedInputs()) as folder:
+            Path(folder, "half").write_bytes(b"x" * 8192)
+            os.kill(os.getpid(), signal.SIGKILL)
+    assert os.waitpid(pid, 0)[1] == signal.SIGKILL
+    return disk / f"pegasus_bb.{HOST}.{name}"
+
+
+def cached_input(disk: Path) -> Path:
+    entry = Path(cache_path(str(disk)), "0a1b.8192")
+    entry.mkdir(parents=True)
+    (entry / "in.txt").write_bytes(b"x" * 8192)
+    return entry
+
+
+def test_the_folder_of_a_killed_job_goes_with_yes_and_not_before(
+    disk: Path, run: Path
+) -> None:
+    left = killed_job(disk, "work.1")
+    shown = gc(run).output
+    assert f"WOULD GO    {left} (" in shown
+    assert ": the folder of a killed job\n" in shown
+    assert "1 would be removed, 0 would be kept; --yes does it\n" in shown
+    assert left.is_dir()
+    assert f"REMOVED     {left} (" in gc(run, "--yes").output
+    assert list(disk.iterdir()) == []
+    assert gc(run).output == "no job has left anything on the disk of this node\n"
+
+
+def test_a_cached_input_goes_unless_a_job_has_a_lease_of_it(
+    disk: Path, run: Path
+) -> None:
+    entry = cached_input(disk)
+    lease = os.open(entry, os.O_RDONLY)
+    fcntl.flock(lease, fcntl.LOCK_SH)
+    assert f"KEPT        {entry} (8.0 KiB): a job has it\n" in gc(run, "--yes").output
+    os.close(lease)
+    assert f"REMOVED     {entry} (8.0 KiB)" in gc(run, "--yes").output
+    assert not entry.exists()
+
+
+def test_what_is_not_ours_is_neither_listed_nor_removed(disk: Path, run: Path) -> None:
+    theirs = disk / f"pegasus_bb.{HOST}.theirs"
+    theirs.mkdir()
+    if os.geteuid() == 0:
+        os.chown(theirs, 12345, -1)
+    else:
+        theirs.rmdir()
+    (disk / "data").mkdir()
+    (disk / "pegasus_bb.another-host.work.1").mkdir()
+    before = sorted(disk.iterdir())
+    assert "no job has left anything" in gc(run, "--yes").output
+    assert sorted(disk.iterdir()) == before
+
+
+def test_the_other_nodes_of_a_run_are_named_with_a_command_for_them(
+    site: Site, disk: Path, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.run("run")
+    assert "its jobs were also on" not in gc(run).output
+    monkeypatch.setattr(socket, "gethostname", lambda: "login.example.org")
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
+    last = gc(run).output.splitlines()[-1]
+    here = HOST.partition(".")[0]
+    assert last.startswith(f"its jobs were also on {here}; there: srun --nodelist=")
+    assert last.endswith(f"gc --nodes {run}")
+
+
+def test_programs_read_json(disk: Path, run: Path) -> None:
+    left = killed_job(disk, "work.1")
+    [one] = json.loads(gc(run, "--json").output)["left"]
+    assert (one["path"], one["goes"]) == (str(left), True)
+    assert one["size"] >= 8192
+
+
+def test_a_run_without_disks_of_nodes_is_refused(site: Site) -> None:
+    run = site.planned("run", "--bb-mode", "persistent")
+    with pytest.raises(UsageError, match="no tier that is a disk of each node"):
+        gc(run)

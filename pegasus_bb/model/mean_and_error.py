@@ -203,9 +203,6 @@ def log_squares(groups: Iterable[Iterable[float]]) -> tuple[float, int]:
 
 def total(values: Iterable[float | None]) -> float | None:
     """The sum; None if any part is unknown, or there is none."""
-    known: list[float] = []
-    for value in values:
-        if value is None:
-            return None
-        known.append(value)
-    return math.fsum(known) if known else None
+    found = list(values)
+    known = [value for value in found if value is not None]
+    return math.fsum(known) if known and len(known) == len(found) else None

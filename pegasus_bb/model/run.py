@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import accumulate
+from typing import NamedTuple
 
 from pegasus_bb.model.modes import OFF, RunMode, recorded_mode
 
@@ -51,8 +52,7 @@ class Layer:
     run_time: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FileUse:
+class FileUse(NamedTuple):
     name: str  # the LFN, or the path where the record has no LFN
     path: str  # where the task found it, which shows its tier
     size: int | None = None  # bytes when the task ended
@@ -83,8 +83,7 @@ class Calls:
     meta_time: float | None = None  # seconds in those, and in seeks; all processes
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(NamedTuple):
     """One invocation of a program: the task itself, not the recorder around it."""
 
     transformation: str  # namespace::name:version as the record has it
@@ -125,8 +124,7 @@ class Task:
         return self.transformation or self.node
 
 
-@dataclass(frozen=True, slots=True)
-class NodeTimes:
+class NodeTimes(NamedTuple):
     """The times of a node's last attempt, in seconds since the epoch.
 
     A deferred gate starts many times: ``pre_started`` is its first start.

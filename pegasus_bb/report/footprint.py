@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +179,6 @@ def without_printed_text(
         entries = list(job_list(lists, task, Kind.STAGE_IN))
         found = [files.get(str(entry.get("lfn"))) for entry in entries]
         if entries and all(file and not file.is_copied for file in found):
-            yield replace(task, rchar=0, wchar=0)
+            yield task._replace(rchar=0, wchar=0)
         else:
             yield task

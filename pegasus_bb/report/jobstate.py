@@ -7,7 +7,6 @@ A line is ``<epoch> <node> <state> <HTCondor id> <site> <walltime> <sequence>``,
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -77,10 +76,9 @@ def _advance(node: NodeTimes, line: Line) -> NodeTimes:
     if line.state == "PRE_SCRIPT_STARTED":
         if node.pre_started is not None and node.pre_ended is None:
             return node  # deferred, and asked again
-        return replace(node, pre_started=line.time, pre_ended=None)
+        return node._replace(pre_started=line.time, pre_ended=None)
     if line.state == "SUBMIT":
-        return replace(
-            node,
+        return node._replace(
             ready=node.ended,
             submitted=line.time,
             executing=None,
@@ -89,9 +87,9 @@ def _advance(node: NodeTimes, line: Line) -> NodeTimes:
             attempts=node.attempts + 1,
         )
     if line.state in ("JOB_SUCCESS", "JOB_FAILURE") and node.ended is None:
-        return replace(node, ended=line.time)
+        return node._replace(ended=line.time)
     name = _FIELD.get(line.state)
-    return replace(node, **{name: line.time}) if name else node  # type: ignore[arg-type]
+    return node._replace(**{name: line.time}) if name else node  # type: ignore[arg-type]
 
 
 def _stretches(lines: Iterable[Line]) -> tuple[tuple[float, float], ...]:

@@ -6,7 +6,6 @@ A task of several processes, or whose ranks ran one after the other, has several
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 
@@ -52,7 +51,7 @@ def join(tasks: Sequence[Task], logs: Iterable[Log]) -> Iterator[Task | Problem]
         task = _with_logs(task, own) if own else task
         if own and _is_blind(task):
             yield Problem(own[0].file, _BLIND)
-            task = replace(task, calls=None, layers=())
+            task = task._replace(calls=None, layers=())
         yield task
 
 
@@ -156,8 +155,7 @@ def _with_logs(task: Task, logs: Sequence[Log]) -> Task:
     children's."""
     calls = _added(logs)
     uses = (use for log in logs for use in log.files)
-    return replace(
-        task,
+    return task._replace(
         rchar=calls.read if calls and task.rchar is None else task.rchar,
         wchar=calls.written if calls and task.wchar is None else task.wchar,
         calls=calls,

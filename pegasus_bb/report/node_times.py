@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from pegasus_bb.core.errors import CatalogError
@@ -85,7 +84,7 @@ def with_starts(
 def _with_start(node: NodeTimes, start: float | None) -> NodeTimes:
     if node.executing is not None or node.submitted is None or start is None:
         return node
-    return replace(node, executing=start) if start >= node.submitted else node
+    return node._replace(executing=start) if start >= node.submitted else node
 
 
 def with_waits(tasks: Iterable[Task], nodes: Iterable[NodeTimes]) -> Iterator[Task]:
@@ -93,7 +92,7 @@ def with_waits(tasks: Iterable[Task], nodes: Iterable[NodeTimes]) -> Iterator[Ta
     times = {node.node: node for node in nodes}
     for task in tasks:
         node = times.get(task.node, NodeTimes(task.node))
-        yield replace(task, queued=node.queue, ready_wait=node.ready_wait)
+        yield task._replace(queued=node.queue, ready_wait=node.ready_wait)
 
 
 def with_ready(
@@ -110,7 +109,7 @@ def with_ready(
     parents = _last_parents(dag, ended)
     begins = sorted(begins)
     return tuple(
-        replace(node, ready=_ready(node, parents.get(node.node), begins))
+        node._replace(ready=_ready(node, parents.get(node.node), begins))
         for node in nodes
     )
 

@@ -94,32 +94,33 @@ def _pair(
 
 
 def by_transformation(run: Run) -> Groups:
-    return _grouped(_compute(run), lambda task: _Key(task.name))
+    return _grouped(_compute(run), lambda task: (task.name, ""))
 
 
 def all_together(run: Run) -> Groups:
-    return _grouped(_compute(run), lambda _: _Key("all"))
+    return _grouped(_compute(run), lambda _: ("all", ""))
 
 
 def by_job(run: Run) -> Groups:
-    return _grouped(_compute(run), lambda task: _Key(task.name, task.job or task.node))
+    return _grouped(_compute(run), lambda task: (task.name, task.job or task.node))
 
 
 def by_kind(run: Run) -> Groups:
     """Group the auxiliary jobs."""
     others = (task for task in run.tasks if task.kind is not Kind.COMPUTE)
-    return _grouped(others, lambda task: _Key(task.kind.value))
+    return _grouped(others, lambda task: (task.kind.value, ""))
 
 
 def _compute(run: Run) -> Iterator[Task]:
     return (task for task in run.tasks if task.kind is Kind.COMPUTE)
 
 
-def _grouped(tasks: Iterable[Task], key: Callable[[Task], _Key]) -> Groups:
-    groups: Groups = {}
+def _grouped(tasks: Iterable[Task], key: Callable[[Task], tuple[str, str]]) -> Groups:
+    """Group by name and job."""
+    groups: dict[tuple[str, str], list[Task]] = {}
     for task in tasks:
         groups.setdefault(key(task), []).append(task)
-    return groups
+    return {_Key(*pair): found for pair, found in groups.items()}
 
 
 def by_layer(run: Run) -> dict[_Key, Layer]:

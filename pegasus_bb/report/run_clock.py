@@ -48,17 +48,19 @@ def by_the_clock(run: Run) -> Mapping[str, float]:
     for (since, part, step), (until, _, _) in pairwise(events):
         going[part] += step
         if until > since:
-            first = next((n for n, count in enumerate(going) if count), None)
-            if first is not None:
-                seconds[first] += until - since
+            for first, count in enumerate(going):
+                if count:
+                    seconds[first] += until - since
+                    break
     return dict(zip(PARTS, seconds, strict=True)) if events else {}
 
 
 def _events(run: Run) -> Iterator[tuple[float, int, int]]:
     """Yield when something began and ended: time, which part, +1 or -1."""
+    place = {name: at for at, name in enumerate(PARTS)}
     for name, since, until in _intervals(run):
         if since is not None and until is not None and until > since:
-            part = PARTS.index(name)
+            part = place[name]
             yield since, part, 1
             yield until, part, -1
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 
 from pegasus_bb.model.run import FileUse
 from pegasus_bb.report.layers import merge_layers
@@ -64,8 +63,7 @@ def with_calls(
 def _completed(use: FileUse, moved: FileUse | None) -> FileUse:
     if moved is None:
         return use
-    return replace(
-        use,
+    return use._replace(
         size=moved.size if use.size is None else use.size,
         bytes_read=moved.bytes_read,
         bytes_written=moved.bytes_written,
@@ -74,8 +72,7 @@ def _completed(use: FileUse, moved: FileUse | None) -> FileUse:
 
 
 def _together(one: FileUse, other: FileUse) -> FileUse:
-    return replace(
-        one,
+    return one._replace(
         size=max((s for s in (one.size, other.size) if s is not None), default=None),
         output=one.output or other.output,
         bytes_read=_sum(one.bytes_read, other.bytes_read),
@@ -94,4 +91,4 @@ def _named(use: FileUse, cwd: str) -> FileUse:
     folder = f"{cwd.rstrip('/')}/"
     if not cwd or not use.path.startswith(folder):
         return use
-    return replace(use, name=use.path.removeprefix(folder))
+    return use._replace(name=use.path.removeprefix(folder))

@@ -132,8 +132,7 @@ def test_tables_wider_than_the_page_lose_no_digit() -> None:
     def longer(side: str, times: float) -> Run:
         run = logged_run(side)
         tasks = [
-            replace(
-                task,
+            task._replace(
                 duration=task.duration * times,
                 utime=(task.utime or 0) * times,
                 stime=(task.stime or 0) * times,

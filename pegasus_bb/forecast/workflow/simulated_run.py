@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from pegasus_bb.forecast.workflow.execution import Execution
 from pegasus_bb.forecast.workflow.simulator import Mode, byte_hours
+from pegasus_bb.forecast.workflow.workload import JobLoad
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.run import (
     FileUse,
@@ -78,8 +79,7 @@ def _tasks(done: Execution, site: str) -> Iterator[Task]:
                 program, "", node.name, node.kind, site, start, seconds, 0, queued=waits
             )
             continue
-        files = [FileUse(lfn, "", size) for lfn, size in load.reads]
-        files += [FileUse(lfn, "", size, output=True) for lfn, size in load.writes]
+        load.uses = load.uses or tuple(_uses(load))
         yield Task(
             load.job.transformation,
             load.job.id,
@@ -94,8 +94,15 @@ def _tasks(done: Execution, site: str) -> Iterator[Task]:
             stime=0.0,
             rchar=load.read,
             wchar=load.written,
-            files=tuple(files),
+            files=load.uses,
         )
+
+
+def _uses(load: JobLoad) -> Iterator[FileUse]:
+    for lfn, size in load.reads:
+        yield FileUse(lfn, "", size)
+    for lfn, size in load.writes:
+        yield FileUse(lfn, "", size, output=True)
 
 
 def _alone(done: Execution, site: str) -> Iterator[Task]:

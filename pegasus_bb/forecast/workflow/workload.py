@@ -18,6 +18,7 @@ from pegasus_bb.forecast.demands.learned import demand_of
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.history import History, declared_past
 from pegasus_bb.model.placement import PFS, PlacedFile
+from pegasus_bb.model.run import FileUse
 from pegasus_bb.model.speeds import Speeds
 from pegasus_bb.model.workflow import Job, Workflow
 
@@ -43,6 +44,7 @@ class JobLoad:
     read: int = 0  # bytes in all
     written: int = 0
     nodes: int = 1  # of the cluster
+    uses: tuple[FileUse, ...] = ()  # both, as a run has them: made once for all modes
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ def test_a_name_is_text_whatever_it_holds(found: Comparison) -> None:
     assert text.count("</script>") == text.count("<script")
     assert "<b>" not in without_scripts(text)
     first, *others = found.bb
-    tasks = [replace(task, node="</title><b>") for task in first.run.tasks]
+    tasks = [task._replace(node="</title><b>") for task in first.run.tasks]
     run = replace(first.run, label="</title><b>", tasks=tuple(tasks))
     found = replace(found, bb=(replace(first, run=run), *others))
     text = report_page({"": found})

@@ -135,8 +135,9 @@ def _roots(tmp_path: Path, first: int, step: int) -> Iterator[tuple[int, Path]]:
 
 
 def _words(number: int) -> tuple[str, ...]:
-    """The kernel's, and dash's own where a task is a line of sh."""
-    return (os.strerror(number), *(["I/O error"] if number == errno.EIO else []))
+    """The kernel's, and what dash's echo says of every error, where a task is a line of
+    sh."""
+    return os.strerror(number), "echo: I/O error"
 
 
 @contextmanager

@@ -115,6 +115,24 @@ def test_with_local_beside_the_site_each_job_that_can_runs_on_the_site(
     assert chosen
 
 
+def test_a_program_of_any_release_is_staged_to_a_site_that_states_none(
+    user: User,
+) -> None:
+    """pegasus-plan compares releases, and would run the job on local."""
+    place = {"name": "local", "pfn": "/home/me/cat1", "type": "stageable"}
+    release = {"os.release": "rhel", "os.version": "7"}
+    with user.edited("transformations.yml") as programs:
+        programs["transformations"][0]["sites"] = [{**place, **release}]
+    user.plan("persistent", "--sites", "local,cori", "--no-check")
+    planned = user.read("planned/transformations.yml")["transformations"]
+    assert planned[0]["sites"] == [{**place, "name": "cori"}]
+    with user.edited("sites.yml") as sites:
+        sites["sites"][1].update(release)
+    user.plan("persistent", "--sites", "local,cori", "--no-check", "--force")
+    planned = user.read("planned/transformations.yml")["transformations"]
+    assert planned[0]["sites"] == [{**place, **release, "name": "cori"}]
+
+
 def test_it_is_submitted_only_when_it_is_sealed(user: User) -> None:
     words = ("--submit", "--forward", "nodatabase=1")
     user.refused("persistent", *words, FAKE_UNSEALABLE="1")

@@ -5,7 +5,7 @@ Its parsers stream, want text where YAML would have true, and expand ``${X}`` ag
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from pegasus_bb.model.dag.blahp import GRID, GUARDED_RELEASE
 from pegasus_bb.model.default_sites import LOCAL, directory_entry
 from pegasus_bb.model.document import Data, Document, plain
 from pegasus_bb.model.settings import Properties
-from pegasus_bb.model.transformations import MAPPER, OS
+from pegasus_bb.model.transformations import MAPPER, OS, full_name
 from pegasus_bb.planner.rewrite.lifecycle import (
     DELETE,
     SETUP,
@@ -356,7 +356,7 @@ def on_the_site(inputs: Inputs, given: PlanningInput) -> Inputs:
     """
     site, programs = given.site.name, given.catalogs.transformations
     jobs = {
-        job.id
+        job.id: job.transformation
         for job in given.workflow.jobs.values()
         if job.runs_on(site) and not job.is_only_local(programs, site)
     }
@@ -365,7 +365,31 @@ def on_the_site(inputs: Inputs, given: PlanningInput) -> Inputs:
         for entry in inputs.workflow.data["jobs"]
     ]
     data = {**inputs.workflow.data, "jobs": entries}
-    return replace(inputs, workflow=inputs.workflow.with_data(data))
+    catalog = inputs.transformations
+    named = _of_any_release(catalog.data, set(jobs.values()), given.site.data)
+    return replace(
+        inputs,
+        workflow=inputs.workflow.with_data(data),
+        transformations=catalog.with_data(named),
+    )
+
+
+def _of_any_release(data: Data, names: Collection[str], site: Data) -> Data:
+    """The transformation catalog ``data``, where the programs ``names`` that are staged
+    have no release of a system if ``site`` has none: pegasus-plan would find them on
+    local alone."""
+    unsaid = [key for key in OS[1:] if key not in site]
+
+    def of_any(place: Data) -> Data:
+        if place.get("type") != "stageable":
+            return place
+        return {key: value for key, value in place.items() if key not in unsaid}
+
+    def of_its_jobs(entry: Data) -> Data:
+        words = (str(entry.get(key, "")) for key in ("namespace", "name", "version"))
+        return _each(entry, "sites", of_any) if full_name(*words) in names else entry
+
+    return _each(data, "transformations", of_its_jobs)
 
 
 def _with_selector(site: str, job: Data) -> Data:

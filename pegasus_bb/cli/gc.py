@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from pegasus_bb.cli.output import echo_lines
-from pegasus_bb.core.errors import DONE
+from pegasus_bb.core.errors import DONE, ReservationFailed
 from pegasus_bb.core.text import one_line
 from pegasus_bb.core.units import format_size
 from pegasus_bb.run.inventory.leftovers import Leftover, give_back, leftovers
@@ -92,17 +92,21 @@ def _lines(one: Leftover, *, yes: bool) -> Iterator[str]:
 
 
 def _on_this_node(submit_dir: Path, *, yes: bool, as_json: bool) -> None:
-    left = left_on_this_node(submit_dir)
+    why = ""
+    try:
+        left = left_on_this_node(submit_dir)
+    except ReservationFailed as error:  # a login node has no such disk
+        left, why = [], str(error)
     done = [remove_left(one) if yes and one.goes else one for one in left]
     others = other_nodes(submit_dir)
     if as_json:
         shown = {"left": [asdict(one) for one in done], "other_nodes": others}
-        click.echo(json.dumps(shown, indent=2))
+        click.echo(json.dumps({**shown, "why": why}, indent=2))
         return
-    echo_lines(_node_lines(done, yes=yes))
+    echo_lines([why] if why else _node_lines(done, yes=yes))
     if others:
-        click.echo(f"its jobs were also on {', '.join(others)}; there: ", nl=False)
-        click.echo(_command_there(submit_dir, others))
+        there = _command_there(submit_dir, others)
+        click.echo(f"its jobs were also on {', '.join(others)}; there: {there}")
 
 
 def _node_lines(done: Iterable[LeftOnNode], *, yes: bool) -> Iterator[str]:
@@ -123,7 +127,9 @@ def _node_lines(done: Iterable[LeftOnNode], *, yes: bool) -> Iterator[str]:
 
 def _command_there(submit_dir: Path, nodes: Iterable[str]) -> str:
     program = Path(sys.argv[0]).absolute()
-    words = [str(program), "gc", "--nodes", str(submit_dir.absolute())]
+    is_module = program.name == "__main__.py"
+    start = [sys.executable, "-m", "pegasus_bb"] if is_module else [str(program)]
+    words = [*start, "gc", "--nodes", str(submit_dir.absolute())]
     if shutil.which("srun"):
         words = ["srun", f"--nodelist={','.join(nodes)}", *words]
     return shlex.join(words)

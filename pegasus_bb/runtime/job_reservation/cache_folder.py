@@ -47,6 +47,17 @@ def cache_path(disk: str) -> str:
     return os.path.join(disk, f"{NAME}.{gethostname()}.{os.geteuid()}")
 
 
+def cache_entries(disk: str) -> list[str]:
+    """The folders of this user's cache below ``disk``. Raises OSError if others could
+    have put something else in its place."""
+    path = cache_path(disk)
+    if not os.path.lexists(path):
+        return []
+    _check_parent(disk)
+    _check_own(path)
+    return [os.path.join(path, name) for name in os.listdir(path)]
+
+
 class Lease(NamedTuple):
     """Until it is closed, nothing removes the copy."""
 

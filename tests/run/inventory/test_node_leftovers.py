@@ -56,7 +56,8 @@ def killed_job(disk: Path, name: str) -> Path:
 
 def cached_input(disk: Path) -> Path:
     entry = Path(cache_path(str(disk)), "0a1b.8192")
-    entry.mkdir(parents=True)
+    entry.parent.mkdir(mode=0o700)
+    entry.mkdir()
     (entry / "in.txt").write_bytes(b"x" * 8192)
     return entry
 
@@ -125,3 +126,59 @@ def test_a_run_without_disks_of_nodes_is_refused(site: Site) -> None:
     run = site.planned("run", "--bb-mode", "persistent")
     with pytest.raises(UsageError, match="no tier that is a disk of each node"):
         gc(run)
+
+
+def test_a_link_in_the_place_of_the_cache_leads_to_nothing_that_is_removed(
+    tmp_path: Path, disk: Path, run: Path
+) -> None:
+    thesis = tmp_path / "home" / "thesis"
+    thesis.mkdir(parents=True)
+    Path(cache_path(str(disk))).symlink_to(thesis.parent)
+    shown = gc(run, "--yes").output
+    assert "not looked at" in shown
+    assert thesis.is_dir()
+
+
+def test_a_cache_that_others_may_write_is_left_alone(disk: Path, run: Path) -> None:
+    entry = cached_input(disk)
+    entry.parent.chmod(0o777)
+    assert "KEPT" in gc(run, "--yes").output
+    assert (entry / "in.txt").exists()
+
+
+def test_a_machine_without_the_disk_still_names_the_nodes_of_the_run(
+    site: Site, disk: Path, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.run("run")
+    disk.rmdir()
+    monkeypatch.setattr(socket, "gethostname", lambda: "login")
+    done = gc(run)
+    assert done.exit_code == 0
+    assert done.output.startswith("no node-local disk on login: ")
+    assert "its jobs were also on " in done.output
+
+
+def test_a_folder_that_each_job_has_for_itself_is_not_searched_for_others(
+    site: Site,
+) -> None:
+    site.has_disks(mount="any")
+    site.declare(path="/nvme/$SLURM_JOB_ID")
+    run = site.planned("run", "--bb-mode", "transient")
+    with pytest.raises(
+        UsageError, match=r"another folder in each job \(SLURM_JOB_ID\)"
+    ):
+        gc(run)
+
+
+def test_only_names_of_hosts_become_words_of_a_command(
+    site: Site, disk: Path, run: Path
+) -> None:
+    site.run("run")
+    names = iter(["node0\x1b[2J", "a,b", "/etc/passwd", "10.1.2.3", "n1.example.org"])
+    for record in sorted(run.rglob("*.out.000"))[:5]:
+        text = record.read_text().replace(
+            f'hostname: "{HOST}"', f'hostname: "{next(names)}"'
+        )
+        record.write_text(text)
+    [last] = [x for x in gc(run).output.splitlines() if "its jobs were also on" in x]
+    assert last.startswith("its jobs were also on 10.1.2.3, n1; there: ")

@@ -21,6 +21,7 @@ _READ = 1 << 20
 _PLANNER_LOG = "-Dpegasus.log.*="  # names the log of a sub-workflow's pegasus-plan
 _DAGMAN_LOG = "_CONDOR_DAGMAN_LOG"
 _OUT = ".dagman.out"
+_STAMP = re.compile(r"^\s*\d\d/\d\d/\d\d \d\d:\d\d:\d\d ")
 
 
 _RECORD = re.compile(r"^- invocation:.*\n(?:[ \t].*\n|\n)*", re.MULTILINE)
@@ -55,6 +56,19 @@ def stage_out_log(node: Node, place: SubmitDir) -> Path:
     """The file that says why the stage-out of ``node`` failed; missing if it did
     not."""
     return place.bb / NOTES / f"{node.name}.err"
+
+
+def refused_submission(node: Node, place: SubmitDir) -> str:
+    """Why HTCondor has refused the last try to submit ``node``, by DAGMan's log; empty
+    if it has not."""
+    log = _tail(place.dag.with_name(place.dag.name + _OUT))
+    _, _, last = log.rpartition(f"Submitting node {node.name} from file ")
+    said, has_failed, _ = last.partition("Job submit ")
+    if not has_failed or "assigned HTCondor ID" in said:
+        return ""
+    lines = (_STAMP.sub("", line).strip() for line in said.splitlines()[1:])
+    words = " ".join(filter(None, lines))[:_LONG]
+    return f"HTCondor does not take its submit file: {words}"
 
 
 def inner_dag(item: NodeEntry, submit_dir: Path) -> Path | None:

@@ -10,7 +10,12 @@ from pegasus_bb.core.units import format_size
 from pegasus_bb.model.dag.nodes import Dag, Script
 from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.run.engine.causes import last_lines
-from pegasus_bb.run.engine.evidence import evidence, inner_dag, job_files
+from pegasus_bb.run.engine.evidence import (
+    evidence,
+    inner_dag,
+    job_files,
+    refused_submission,
+)
 from pegasus_bb.run.engine.failed_run import FailedRun, unreleased_note
 from pegasus_bb.run.engine.jobstate_log import ending, read_history
 from pegasus_bb.run.engine.kept_folders import kept_folders
@@ -82,7 +87,8 @@ def believe_rescue(table: NodeTable, place: SubmitDir, dag: Dag) -> None:
     for name in read_failed(place.last_rescue, dag):
         item = table.items[name]
         if item.state not in (NodeState.DONE, NodeState.FAILED):
-            found = recorded_failure(item, place.path)
+            found = refused_submission(item.node, place)
+            found = found or recorded_failure(item, place.path)
             item.status = 1 if found else 0
             item.reason = found or _CALLED_FAILED
             table.failed(item)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from pegasus_bb.model.dag.blahp import is_released
 from pegasus_bb.model.dag.nodes import Script
-from pegasus_bb.run.engine.evidence import stage_out_log
+from pegasus_bb.run.engine.evidence import refused_submission, stage_out_log
 from pegasus_bb.run.engine.failure_messages import recorded_failure, why_script
 from pegasus_bb.run.engine.jobstate_log import Event, ending
 from pegasus_bb.run.engine.node_progress import Watcher
@@ -31,6 +31,7 @@ class Replay:
         self._watcher = watcher
         self._held = held
         self._deferring: dict[str, NodeEntry] = {}  # nodes whose PRE script may defer
+        self._refused: set[str] = set()  # nodes that HTCondor has not taken last
         self._reason = ""  # of the gate, as it was told last
         self._warned: set[tuple[str, str]] = set()  # held nodes, reasons
         self._handlers = {
@@ -38,6 +39,7 @@ class Replay:
             "PRE_SCRIPT_SUCCESS": self._pre_ended,
             "PRE_SCRIPT_FAILURE": self._pre_failed,
             "SUBMIT": self._submitted,
+            "SUBMIT_FAILURE": self._not_submitted,
             "EXECUTE": self._executes,
             "JOB_SUCCESS": self._job_ended,
             "JOB_FAILURE": self._job_ended,
@@ -97,7 +99,11 @@ class Replay:
 
     def _submitted(self, item: NodeEntry, event: Event) -> None:
         self._mark_running(item, event)
+        self._refused.discard(item.node.name)
         item.queued = event.time
+
+    def _not_submitted(self, item: NodeEntry, event: Event) -> None:
+        self._refused.add(item.node.name)
 
     def _executes(self, item: NodeEntry, event: Event) -> None:
         item.queued = 0.0
@@ -140,6 +146,8 @@ class Replay:
     def _failed(self, item: NodeEntry, event: Event, why: str) -> None:
         seconds = event.time - (item.began or event.time)  # perhaps never submitted
         node = item.node
+        if node.name in self._refused:
+            why = refused_submission(node, self._place) or why
         item.reason = why
         if item.retries >= node.retry or item.status == node.unless_exit:
             self._table.failed(item)

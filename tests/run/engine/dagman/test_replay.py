@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.run.engine.dagman.replay import Replay
+from pegasus_bb.run.engine.evidence import refused_submission
 from pegasus_bb.run.engine.jobstate_log import parse_event, read_history
 from pegasus_bb.run.engine.node_table import NodeState, NodeTable
 from pegasus_bb.run.engine.nodestates import done_before
@@ -43,12 +44,35 @@ def test_a_gate_waits_and_failures_tell_their_retries(place: SubmitDir) -> None:
     assert player.table.names(NodeState.FUTILE) == ["F"]
 
 
-def test_a_job_that_condor_submit_refuses_took_no_time(place: SubmitDir) -> None:
+# As HTCondor 23.9 wrote it, for `request_memory = foo(`.
+REFUSED = """\
+11/28/26 22:25:21 Submitting node B from file s.sub using direct job submission
+11/28/26 22:25:22 ERROR: on Line 6 of submit file: failed to create job classad
+11/28/26 22:25:22 submit error: Submit:-1:Parse error in expression:
+\tRequestMemory = foo(
+\t11/28/26 22:25:22 Job submit failed after 6 tries.
+"""
+SUBMITTED = """\
+11/28/26 22:25:30 Submitting node B from file s.sub using direct job submission
+11/28/26 22:25:30 \tassigned HTCondor ID (2.0.0)
+"""
+NEVER_SUBMITTED = ("SUBMIT_FAILURE -", "POST_SCRIPT_STARTED -", "POST_SCRIPT_FAILURE 1")
+
+
+def test_a_job_that_condor_submit_refuses_is_told_with_its_words(
+    place: SubmitDir,
+) -> None:
     player = Player(place)
-    ends = ("SUBMIT_FAILURE -", "POST_SCRIPT_STARTED -", "POST_SCRIPT_FAILURE 1")
-    player.plays(*(f"1795848455 B {end} cluster - 5\n" for end in ends))
-    assert player.heard[-1].startswith("B failed, tried again: ")
-    assert player.heard[-1].endswith(" after 0 s")
+    log = place.dag.with_name("w.dag.dagman.out")
+    log.write_text(SUBMITTED + REFUSED)
+    player.plays(*(f"1795848455 B {end} cluster - 5\n" for end in NEVER_SUBMITTED))
+    assert player.heard[-1] == (
+        "B failed, tried again: HTCondor does not take its submit file: ERROR: on Line "
+        "6 of submit file: failed to create job classad submit error: Submit:-1:Parse "
+        "error in expression: RequestMemory = foo( after 0 s"
+    )
+    log.write_text(REFUSED + SUBMITTED + REFUSED.replace("node B", "node C"))
+    assert refused_submission(player.table.items["B"].node, place) == ""
 
 
 def test_being_held_and_killed_was_no_end(place: SubmitDir) -> None:

@@ -107,7 +107,7 @@ def _read(file: Path) -> dict[str, Setting]:
     settings: dict[str, Setting] = {}
     line = 1
     try:
-        for part in parse(file.read_text(encoding="utf-8")):
+        for part in parse(file.read_text(encoding="utf-8-sig")):  # Windows adds a mark
             if isinstance(part, KeyValue):
                 settings[part.key] = Setting(part.value.strip(), str(file), line)
             line += part.source.count("\n")

@@ -20,10 +20,12 @@ def what_chains_do(decision: PlacementDecision, settings: Settings) -> str:
     if chains is None:
         return f"chains:   none: {_why_no_chains(decision, settings)}"
     jobs = sum(len(chain.jobs) for chain in chains.found)
-    stays = format_size(sum(chain.stays for chain in chains.found))
     files = decision.placement.files
-    lfns = (lfn for chain in chains.found for lfn in chain.reservation.stay)
-    stays = f"at least {stays}" if any(files[x].size is None for x in lfns) else stays
+    lfns = [lfn for chain in chains.found for lfn in chain.reservation.stay]
+    stays = format_size(sum(chain.stays for chain in chains.found))
+    if any(files[lfn].size is None for lfn in lfns):
+        some = any(files[lfn].size for lfn in lfns)
+        stays = f"at least {stays}" if some else "files of unknown size"
     span = _compared(*(f"{length:.3g} {chains.unit}" for length in chains.span))
     width = _compared(*(f"{jobs} at most" for jobs in chains.width))
     return (

@@ -54,8 +54,8 @@ def _resumed(runs: Iterable[NamedRun]) -> Iterator[str]:
     for name, run in runs:
         if len(run.stretches) > 1:
             yield (
-                f"{name} was stopped and resumed: what it had to do again is in its "
-                "makespan, as time of the engine; the pause is not."
+                f"{name} was continued after a stop or a failure: what it had to do "
+                "again is in its makespan, as time of the engine; the pause is not."
             )
 
 

@@ -209,8 +209,8 @@ def test_explain_and_plan_show_what_stays_and_what_waits(site: Site) -> None:
     found = json.loads(site.bb("explain", "--json", *options, check=True).stdout)
     assert found["chains"]["found"][0]["jobs"] == ["D", "E"]
     assert "cuts" not in found
-    persistent = site.plan("other", "--bb-mode", "off", "--bb-chains", "on")
-    assert persistent.returncode == 0, persistent.stderr
+    off = site.plan("other", "--bb-mode", "off", "--bb-chains", "on")
+    assert off.returncode == 0, off.stderr
 
 
 @pytest.mark.parametrize(
@@ -239,3 +239,12 @@ def test_auto_shows_what_the_forecast_has_compared(
     site.finishes("run", RESULT)
     nodes = [path.stem for path in (folder / "bb/nodes").glob("merge_*")]
     assert len(nodes) == len(jobs)
+
+
+def test_files_of_unknown_size_are_no_0_bytes_that_stay(site: Site) -> None:
+    with site.edited("workflow.yml") as workflow:
+        for use in (use for job in workflow["jobs"] for use in job["uses"]):
+            use.pop("metadata", None)
+    options = ("--bb-mode", "transient", "--bb-chains", "on")
+    told = site.bb("explain", *options, "--bb-capacity", "1MiB", check=True).stdout
+    assert "batch system; files of unknown size never leave their nodes" in told

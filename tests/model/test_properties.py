@@ -46,6 +46,13 @@ def test_each_file_wins_over_those_before(here: Path) -> None:
     assert dict(read(here)) == {"who": "home", "of": "all", "at": "home"}
 
 
+def test_the_mark_that_editors_of_windows_write_first_is_no_part_of_a_key(
+    here: Path,
+) -> None:
+    (here / "conf").write_bytes(b"\xef\xbb\xbfwho = conf\n")
+    assert read(here, conf=here / "conf")["who"] == "conf"
+
+
 def test_the_environment_wins_over_files_and_a_define_over_it(here: Path) -> None:
     variables = {"_PEGASUS__BB__MODE": "off", "_PEGASUS__Bb__Poll": " 5s ", "who": "no"}
     variables["_PEGASUS_WF_SUBMIT_DIR"] = "/no/property"

@@ -46,7 +46,7 @@ def on_bb(*tasks: Task, **fields: Any) -> Run:
         ),
         (
             on_bb(stretches=((0.0, 4.0), (9.0, 12.0))),
-            "BB run 1 was stopped and resumed",
+            "BB run 1 was continued after a stop or a failure",
         ),
         (on_bb(BUSY), "no time off CPU is given for solver"),
         (on_bb(THREADED), "1 task spent more seconds in calls than the task took"),

@@ -12,7 +12,8 @@ from pegasus_bb.model.document import suggestion
 from pegasus_bb.model.history import History, combine
 from pegasus_bb.model.modes import OFF, PERSISTENT
 from pegasus_bb.model.placement import PFS
-from pegasus_bb.model.settings import NONE, Settings
+from pegasus_bb.model.run import Run
+from pegasus_bb.model.settings import NONE, EarlierRun, Settings
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.planner.options import PlanOptions, runs_folder
 
@@ -21,7 +22,7 @@ _TRIED = 2  # runs: the last one may have failed before it recorded anything
 
 def named_history(settings: Settings, tiers: Collection[str]) -> History:
     """Raises UsageError if a run of ``--bb-history`` is missing, or has no usable
-    record, or was on none of ``tiers``."""
+    record, or was on none of ``tiers``, or not where the user says."""
     for run in settings.history:
         if run.place and run.place not in (PFS, *tiers):
             raise UsageError(
@@ -29,14 +30,27 @@ def named_history(settings: Settings, tiers: Collection[str]) -> History:
                 f"{run.place}; {suggestion(run.place, (PFS, *tiers))}"
             )
     runs = {run.path.resolve(): run for run in settings.history}  # each counts once
-    return combine([_at(run.place, _of_run(run.path)) for run in runs.values()])
+    return combine([_named(run) for run in runs.values()])
 
 
-def _at(place: str, run: History) -> History:
-    """``run`` as one on ``place``, if the user names it: records alone do not."""
-    if not place or place == run.place:
-        return run
-    return replace(run, place=place, mode=(OFF if place == PFS else PERSISTENT).name)
+def _named(named: EarlierRun) -> History:
+    """The history of a run. Where records alone do not say its place, the user does.
+
+    Raises UsageError if the records say another one.
+    """
+    run = _read(named.path)
+    history = _of_run(run, named.path)
+    place = named.place
+    if not place or place == history.place:
+        return history
+    if run.mode:  # it was planned here
+        raise UsageError(
+            f"--bb-history {place}={named.path}: by its records this run was on "
+            f"{history.place}, not on {place}; {place}= is for records that do not say "
+            f"it, so name {named.path} alone"
+        )
+    mode = OFF if place == PFS else PERSISTENT
+    return replace(history, place=place, mode=mode.name)
 
 
 def last_history(
@@ -47,7 +61,7 @@ def last_history(
     runs = sorted(folder.glob("run[0-9]*"), key=_number, reverse=True)
     for run in runs[:_TRIED]:
         try:
-            found = _of_run(run)
+            found = _of_run(_read(run), run)
         except (PegasusBBError, OSError):
             continue
         if found.sizes:
@@ -59,11 +73,15 @@ def last_history(
     return History(), ()
 
 
-def _of_run(path: Path) -> History:
-    from pegasus_bb.report.learn import history_of, startup_of
+def _read(path: Path) -> Run:
     from pegasus_bb.report.run_folder import read_run
 
-    run = read_run(path)
+    return read_run(path)
+
+
+def _of_run(run: Run, path: Path) -> History:
+    from pegasus_bb.report.learn import history_of, startup_of
+
     history = replace(history_of(run), startup=startup_of(run))
     if history.has_times or history.sizes:
         return history

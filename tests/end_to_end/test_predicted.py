@@ -104,6 +104,21 @@ def test_a_history_that_shows_nothing_is_refused(site: Site) -> None:
     assert "mix_A.out.000" in said
 
 
+def test_a_place_that_the_records_contradict_is_refused(
+    site: Site, earlier: Path
+) -> None:
+    speeds(site, pfs=SLOW, bb=FAST)
+    said = site.refuses("bb", "--bb-mode", "auto", "--bb-history", f"bb={earlier}")
+    assert f"--bb-history bb={earlier}" in said
+    assert "was on pfs, not on bb" in said
+    site.bb("explain", "--bb-history", f"pfs={earlier}", check=True)
+    (earlier / "bb" / "plan.json").rename(earlier / "bb" / "plan.kept")
+    try:
+        site.bb("explain", "--bb-history", f"bb={earlier}", check=True)
+    finally:
+        (earlier / "bb" / "plan.kept").rename(earlier / "bb" / "plan.json")
+
+
 def test_a_run_on_the_pfs_counts_more_than_the_speed_that_is_declared(
     site: Site, learning: History
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
@@ -12,9 +13,12 @@ from pegasus_bb.cli.progress_bar import progress
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.text import columns
 from pegasus_bb.core.units import format_size
-from pegasus_bb.forecast.site_profile import LearnedPlace, update_profile
+from pegasus_bb.forecast.demands.effective_rates import EffectiveRates
+from pegasus_bb.forecast.learned_place import LearnedPlace
+from pegasus_bb.forecast.site_profile import update_profile
 from pegasus_bb.model.history import History
 from pegasus_bb.model.run import Kind, Run
+from pegasus_bb.model.speeds import BYTES, CALLS
 from pegasus_bb.report.learn import history_of
 from pegasus_bb.report.run_folder import read_run
 
@@ -62,8 +66,8 @@ def _rows(learned: Mapping[str, LearnedPlace]) -> list[tuple[str, ...]]:
     return [
         (
             place,
-            _of_bytes(of.rates.bytes),
-            f"{of.rates.calls:,.0f}" if of.rates.calls < 1e12 else "-",
+            _at_least(of.rates, BYTES) + f"{format_size(int(of.rates.bytes))}/s",
+            _calls(of.rates),
             f"{of.rates.error:.0%}",
             str(of.rates.tasks),
             str(of.runs),
@@ -72,5 +76,11 @@ def _rows(learned: Mapping[str, LearnedPlace]) -> list[tuple[str, ...]]:
     ]
 
 
-def _of_bytes(rate: float) -> str:
-    return f"{format_size(int(rate))}/s" if rate < 1e15 else "-"
+def _calls(rates: EffectiveRates) -> str:
+    if not math.isfinite(rates.calls):
+        return "-"
+    return _at_least(rates, CALLS) + f"{rates.calls:,.0f}"
+
+
+def _at_least(rates: EffectiveRates, what: str) -> str:
+    return "at least " if rates.at_least == what else ""

@@ -4,7 +4,9 @@ that ``--bb-speeds`` takes, and that grows as runs are added.
     x-storage-speeds:
       cluster: {slots: 12, pfs: {job_read: 85MB/s, ..., error_percent: 12}}
     x-learned-from:
-      cluster: {pfs: {tasks: 120, runs: 2, date: 2026-11-20}}
+      cluster: {pfs: {tasks: 120, runs: 2, together: 4.0, date: 2026-11-20}}
+
+What the user adds to it stays: other places, startup, more slots, other keys.
 """
 
 from __future__ import annotations
@@ -18,68 +20,53 @@ from typing import Any
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import write_text
-from pegasus_bb.forecast.demands.effective_rates import (
-    FEW,
-    EffectiveRates,
-    fit_rates,
-    samples_of,
-)
+from pegasus_bb.forecast.demands.effective_rates import FEW, EffectiveRates
+from pegasus_bb.forecast.learned_place import LearnedPlace, learn_places
 from pegasus_bb.model.catalogs import SPEEDS
-from pegasus_bb.model.document import Document, load
+from pegasus_bb.model.document import Document, Entry, load
 from pegasus_bb.model.history import History
 from pegasus_bb.model.placement import PFS
-from pegasus_bb.model.speeds import SLOTS
+from pegasus_bb.model.quantities import count, number
+from pegasus_bb.model.records import key, read_record
+from pegasus_bb.model.speeds import SLOTS, Speed, Speeds, read_speeds
 
 LEARNED = "x-learned-from"
-_HALF_LIFE = 180.0  # days in which what was learned loses half of its weight
+_MOST = 10**12  # tasks and runs of a profile
+_FASTEST = 1e14  # bytes or calls a second: a longer number is no rate
+# What learn writes of a place; all other keys are the user's.
+_OWN = (
+    "read",
+    "write",
+    "job_read",
+    "job_write",
+    "ops",
+    "job_ops",
+    "error_percent",
+    "at_least",
+    "task_bytes",
+)
+
+
+def _day(entry: Entry) -> date:
+    try:
+        return date.fromisoformat(str(entry.data))
+    except ValueError as error:
+        raise entry.error("not a date", would_do="such as 2026-11-28") from error
 
 
 @dataclass(frozen=True)
-class LearnedPlace:
-    rates: EffectiveRates
-    runs: int
-    day: date  # when it was learned
-
-    def merged(self, older: LearnedPlace) -> LearnedPlace:
-        """Means of seconds by byte and by call, weighted by tasks; the older ones count
-        less as they age."""
-        age = max(0, (self.day - older.day).days)
-        weight = older.rates.tasks * 0.5 ** (age / _HALF_LIFE)
-        share = weight / (weight + self.rates.tasks)
-        new, old = self.rates, older.rates
-        rates = EffectiveRates(
-            _mean_rate(new.bytes, old.bytes, share),
-            _mean_rate(new.calls, old.calls, share),
-            max(new.together, old.together),
-            new.error * (1 - share) + old.error * share,
-            new.tasks + round(weight),
-        )
-        return LearnedPlace(rates, self.runs + older.runs, self.day)
-
-
-def _mean_rate(new: float, old: float, share: float) -> float:
-    each = (1 - share) / new + share / old
-    return 1 / each if each else math.inf
-
-
-def learn_places(runs: Sequence[History], day: date) -> dict[str, LearnedPlace]:
-    """Place -> what ``runs`` show of it. A place with too few tasks is left out."""
-    places: dict[str, list[History]] = {}
-    for run in runs:
-        places.setdefault(run.place, []).append(run)
-    found = {}
-    for place, of_place in places.items():
-        samples = [s for run in of_place for s in samples_of(run.jobs.values())]
-        rates = fit_rates(samples)
-        if rates is not None:
-            found[place] = LearnedPlace(rates, len(of_place), day)
-    return found
+class _Origin:
+    tasks: int = key(count(_MOST))
+    runs: int = key(count(_MOST))
+    together: float = key(number(1, 1e6))
+    day: date = key(_day, name="date")
 
 
 def update_profile(
     path: Path, site: str, runs: Sequence[History], day: date
 ) -> dict[str, LearnedPlace]:
-    """Write ``path``, or add to it; return what it has of ``site`` now.
+    """Write ``path``, or add to it; return what was learned of ``site``, now and
+    before.
 
     Raises UsageError if the runs show too little, or if the file is no profile.
     """
@@ -90,58 +77,75 @@ def update_profile(
             "user time and their bytes"
         )
     document = load(path, {}) if path.exists() else None
-    data: dict[str, Any] = dict(document.data) if document is not None else {}
-    if document is not None and LEARNED not in data:
+    if document is not None and LEARNED not in document.data:
         raise UsageError(f"{path}: it was not written by learn; name a new file")
-    for place, older in _older(document, site).items():
-        learned[place] = learned[place].merged(older) if place in learned else older
-    if PFS not in learned:
+    speeds = read_speeds(document, (SPEEDS,), site) if document is not None else None
+    older = _older(document, site, speeds) if document is not None else {}
+    for place, before in older.items():
+        learned[place] = learned[place].merged(before) if place in learned else before
+    if speeds is None and PFS not in learned:
         raise UsageError(
             f"{path}: tiers are compared with the PFS, and no run on it is named; plan "
             "one with --bb-mode off"
         )
-    slots = max((run.at_once or 1 for run in runs), default=1)
-    _write(path, data, site, learned, slots)
+    slots = max(run.at_once or 1 for run in runs)
+    if speeds is not None:
+        slots = max(slots, speeds.slots)
+    _write(path, document.data if document else {}, site, learned, slots)
     return learned
 
 
-def _older(document: Document | None, site: str) -> dict[str, LearnedPlace]:
-    """What the profile has of ``site``. Raises CatalogError if it was damaged."""
-    if document is None:
+def _older(
+    document: Document, site: str, speeds: Speeds | None
+) -> dict[str, LearnedPlace]:
+    """What was learned of ``site`` before; other places are the user's. Raises
+    CatalogError if it was damaged."""
+    learned = _mapping(document.entry(LEARNED))
+    if speeds is None or site not in learned.data:
         return {}
-    from pegasus_bb.model.speeds import read_speeds
+    origins = _mapping(learned.below(site))
+    return {
+        place: _older_place(speed, read_record(_Origin, origins.below(place)))
+        for place, speed in speeds.places.items()
+        if place in origins.data
+    }
 
-    speeds = read_speeds(document, (SPEEDS,), site)
-    if speeds is None:
-        return {}
-    found = {}
-    for place, speed in speeds.places.items():
-        entry = document.entry(LEARNED, site, place)
-        try:
-            tasks, runs = int(entry.data["tasks"]), int(entry.data["runs"])
-            together = float(entry.data["together"])
-            day = date.fromisoformat(str(entry.data["date"]))
-        except (KeyError, TypeError, ValueError) as error:
-            raise entry.error(
-                "what learn wrote is damaged", entry.data, "name a new file"
-            ) from error
-        rates = EffectiveRates(
-            speed.job_read, speed.job_ops, together, speed.error, tasks
-        )
-        found[place] = LearnedPlace(rates, runs, day)
-    return found
+
+def _mapping(entry: Entry) -> Entry:
+    if not isinstance(entry.data, dict):
+        raise entry.error(f"{entry.key} is a mapping", would_do="name a new file")
+    return entry
+
+
+def _older_place(speed: Speed, origin: _Origin) -> LearnedPlace:
+    seen = speed.slowest  # with the bounds, as they were learned
+    rates = EffectiveRates(
+        seen.job_read,
+        seen.job_ops,
+        origin.together,
+        seen.error,
+        origin.tasks,
+        seen.at_least,
+        seen.task_bytes,
+    )
+    return LearnedPlace(rates, origin.runs, origin.day)
 
 
 def _write(
     path: Path,
-    data: dict[str, Any],
+    data: Mapping[str, Any],
     site: str,
     learned: Mapping[str, LearnedPlace],
     slots: int,
 ) -> None:
     import yaml  # only a profile needs a writer of YAML
 
-    speeds = {place: _speed(of.rates) for place, of in learned.items()}
+    sites = data.get(SPEEDS) or {}
+    before = sites.get(site) or {}
+    speeds = {
+        place: {**_users_own(before.get(place) or {}), **_speed(of.rates)}
+        for place, of in learned.items()
+    }
     origins = {
         place: {
             "tasks": of.rates.tasks,
@@ -151,10 +155,9 @@ def _write(
         }
         for place, of in learned.items()
     }
-    sites = {**(data.get(SPEEDS) or {}), site: {SLOTS: slots, **speeds}}
     whole = {
         **data,
-        SPEEDS: sites,
+        SPEEDS: {**sites, site: {**before, SLOTS: slots, **speeds}},
         LEARNED: {**(data.get(LEARNED) or {}), site: origins},
     }
     text = yaml.safe_dump(
@@ -167,25 +170,33 @@ def _write(
         raise UsageError(f"{path}: cannot be written: {error}") from error
 
 
+def _users_own(place: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in place.items() if name not in _OWN}
+
+
 def _speed(rates: EffectiveRates) -> dict[str, Any]:
     """The keys of x-storage-speeds. Reading and writing are not told apart."""
     whole = rates.together
-    of_one = min(rates.bytes, _UNLIMITED)
     found: dict[str, Any] = {
-        "read": _rate(of_one * whole),
-        "write": _rate(of_one * whole),
-        "job_read": _rate(of_one),
-        "job_write": _rate(of_one),
+        "read": _rate(rates.bytes * whole),
+        "write": _rate(rates.bytes * whole),
+        "job_read": _rate(rates.bytes),
+        "job_write": _rate(rates.bytes),
     }
     if math.isfinite(rates.calls):
-        found["ops"] = f"{max(1, round(rates.calls * whole))}/s"
-        found["job_ops"] = f"{max(1, round(rates.calls))}/s"
-    error = min(90, round(100 * rates.error))
-    return {**found, "error_percent": error}
+        found["ops"] = f"{_number(rates.calls * whole)}/s"
+        found["job_ops"] = f"{_number(rates.calls)}/s"
+    found["error_percent"] = min(90, round(100 * rates.error))
+    if rates.at_least:
+        found["at_least"] = rates.at_least
+    if rates.sizes:
+        found["task_bytes"] = list(rates.sizes)
+    return found
 
 
 def _rate(value: float) -> str:
-    return f"{max(1, round(value / 1000))}KB/s"
+    return f"{_number(value / 1000)}KB/s"
 
 
-_UNLIMITED = 1e15  # bytes a second, where calls explain all of the time
+def _number(value: float) -> int:
+    return max(1, round(min(value, _FASTEST)))

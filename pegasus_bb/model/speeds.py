@@ -19,7 +19,15 @@ from typing import Any
 from pegasus_bb.model.document import Document, Entry, Key
 from pegasus_bb.model.history import Startup
 from pegasus_bb.model.placement import PFS
-from pegasus_bb.model.quantities import count, flag, number, percent, rate, short_time
+from pegasus_bb.model.quantities import (
+    choice,
+    count,
+    flag,
+    number,
+    percent,
+    rate,
+    short_time,
+)
 from pegasus_bb.model.records import check_mapping, key, read_record
 
 SLOTS = "slots"
@@ -38,6 +46,23 @@ def _operations(entry: Entry) -> float:
 
 
 _latency = short_time("latency", "such as 2ms or 150us")
+
+BYTES = "bytes"
+CALLS = "calls"
+_NOT_MEASURED = {  # what of a speed was not -> its keys, and what they are without
+    BYTES: (("read", "write", "job_read", "job_write"), 1e15),
+    CALLS: (("ops", "job_ops"), math.inf),
+}
+
+
+def _sizes(entry: Entry) -> tuple[int, int]:
+    found = entry.data
+    if not isinstance(found, list) or len(found) != 2:
+        raise entry.error(f"{entry.key} are two sizes", would_do="[20KB, 3MB]")
+    least, most = entry.below(0).size(), entry.below(1).size()
+    if not 0 < least <= most:
+        raise entry.error(f"{entry.key} are above zero, and the smaller one is first")
+    return least, most
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +87,17 @@ class Speed:
     per_node: bool = key(flag, absent=False, default=False)
     # By how much all rates of the place may be missed, as a part of them.
     error: float = key(percent(number(0, 90)), 0.0, name="error_percent", default=0.0)
+    # What of it nobody measured, bytes or calls: the rates in the file are the least.
+    at_least: str = key(choice(*_NOT_MEASURED), "", default="")
+    # Of one task: the least and the most, of those that the rates were learned from.
+    task_bytes: tuple[int, int] | None = key(_sizes, None, default=None)
+    least: tuple[tuple[str, float], ...] = ()  # these rates, and none are above
+
+    @property
+    def slowest(self) -> Speed:
+        """The place with the least rates for those that were not measured."""
+        rates: dict[str, Any] = dict(self.least)
+        return replace(self, **rates, least=()) if rates else self
 
     def reserved(self, granules: int) -> Speed:
         """The place as a reservation of so many granules has it."""
@@ -107,8 +143,8 @@ class Speeds:
 
     @property
     def is_known(self) -> bool:
-        """Whether no place has an error."""
-        return not any(speed.error for speed in self.places.values())
+        """Whether no place has an error, or a rate that was not measured."""
+        return not any(speed.error or speed.least for speed in self.places.values())
 
     @property
     def pessimistic(self) -> Speeds:
@@ -126,7 +162,8 @@ class Speeds:
         places = dict(self.places)
         for name, speed in places.items():
             sign = -of_tiers if name in _SLOW else of_tiers
-            places[name] = speed.times((1 + speed.error) ** sign)
+            end = speed.slowest if sign < 0 else speed
+            places[name] = end.times((1 + speed.error) ** sign)
         return replace(self, places=places)
 
     @property
@@ -181,9 +218,15 @@ def _startup(entry: Entry) -> Startup:
 def read_speed(entry: Entry) -> Speed:
     """The speed of one place. Raises CatalogError."""
     found = read_record(Speed, entry)
-    return replace(
+    found = replace(
         found,
         job_read=min(found.job_read, found.read),
         job_write=min(found.job_write, found.write),
         job_ops=min(found.job_ops, found.ops),
     )
+    if not found.at_least:
+        return found
+    names, none = _NOT_MEASURED[found.at_least]
+    least = tuple((name, getattr(found, name)) for name in names)
+    unlimited: dict[str, Any] = dict.fromkeys(names, none)
+    return replace(found, **unlimited, least=least)

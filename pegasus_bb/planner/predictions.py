@@ -23,6 +23,7 @@ from pegasus_bb.decide.survey import INPUT
 from pegasus_bb.decide.tier_choice import choose_tier, lint_tier
 from pegasus_bb.forecast.workflow.calibration import calibrated, fitted_speeds
 from pegasus_bb.forecast.workflow.execution import Execution
+from pegasus_bb.forecast.workflow.foreign_rates import as_they_hold, rates_remarks
 from pegasus_bb.forecast.workflow.mode_choice import Basis, Compared, Predicted, choose
 from pegasus_bb.forecast.workflow.prediction import Prediction, scatter
 from pegasus_bb.forecast.workflow.simulator import Mode, PlannedWorkflow, Simulator
@@ -37,7 +38,7 @@ from pegasus_bb.model.modes import (
     RunMode,
     recorded_mode,
 )
-from pegasus_bb.model.placement import Placement
+from pegasus_bb.model.placement import PFS, Placement
 from pegasus_bb.model.speeds import REMOTE, Speeds
 from pegasus_bb.planner.fork_worker import JOBS_FOR_A_WORKER, in_worker
 from pegasus_bb.planner.options import PlanOptions
@@ -212,6 +213,8 @@ class ModePredictions:
                 f"{format_files(len(planned.remote))} of other sites come as fast as "
                 f"from the PFS: {speeds.source} has no speed of remote"
             )
+        used = (PFS, self.whole.tier.name)
+        yield from rates_remarks(speeds, planned.work, history, used)
         settings = self.given.settings
         has_chains = settings.mode.is_only_for_jobs and settings.chains != "off"
         if has_chains and not self.whole.tier.is_staged:
@@ -343,6 +346,7 @@ def _simulator(given: PlanningInput, placement: Placement, speeds: Speeds) -> Si
         speeds = replace(speeds, slots=at_once)
     speeds = fitted_speeds(history, speeds)
     work = workload(given.workflow, given.graph, files, speeds, history)
+    speeds = as_they_hold(speeds, work, history)
     inputs = [f.lfn for f in files.values() if f.role == INPUT]
     catalogs = given.catalogs
     site = given.site.name

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,13 @@ def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = site.planned("pfs", "--bb-mode", "off")
     assert done_well(site.run("pfs"))
     return folder
+
+
+def without_plan(site: Site, folder: str | Path) -> Path:
+    """The records of a run alone."""
+    records = site.work / "records"
+    shutil.copytree(folder, records, ignore=shutil.ignore_patterns("bb"))
+    return records
 
 
 @pytest.fixture
@@ -112,11 +120,8 @@ def test_a_place_that_the_records_contradict_is_refused(
     assert f"--bb-history bb={earlier}" in said
     assert "was on pfs, not on bb" in said
     site.bb("explain", "--bb-history", f"pfs={earlier}", check=True)
-    (earlier / "bb" / "plan.json").rename(earlier / "bb" / "plan.kept")
-    try:
-        site.bb("explain", "--bb-history", f"bb={earlier}", check=True)
-    finally:
-        (earlier / "bb" / "plan.kept").rename(earlier / "bb" / "plan.json")
+    records = f"bb={without_plan(site, earlier)}"
+    site.bb("explain", "--bb-history", records, check=True)
 
 
 def test_a_run_on_the_pfs_counts_more_than_the_speed_that_is_declared(
@@ -184,10 +189,16 @@ def test_a_profile_that_runs_have_made_predicts_another_plan(
 ) -> None:
     done = site.bb("learn", learning[1], "--profile", "site.yml", check=True)
     assert "plan with --bb-speeds site.yml" in done.stdout
+    profile = (site.work / "site.yml").read_text()
+    (site.work / "edited.yml").write_text(profile.replace("runs: 1", "runs: -1"))
+    damaged = site.bb("learn", learning[1], "--profile", "edited.yml")
+    assert damaged.returncode == 2
+    assert "x-learned-from.cluster.pfs.runs" in damaged.stderr
+    assert "Traceback" not in damaged.stderr
     other = site.bb("explain", "--bb-speeds", "site.yml")
     assert other.returncode == 2
     assert "none of tier bb" in other.stderr
-    records = f"bb={learning[1]}"  # as if its records had come without a plan
+    records = f"bb={without_plan(site, learning[1])}"
     speeds(site, pfs=SLOW, bb=FAST)
     shown = json.loads(site.bb("explain", "--json", "--bb-history", records).stdout)
     modes = shown["predicted"]["modes"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,9 @@ def test_a_site_says_how_fast_its_places_are(tmp_path: Path) -> None:
         ({"pfs": PFS, "startup": {"job": "1h"}}, "cluster.startup.job", "such as 2s"),
         ({"pfs": PFS, "startup": {"jobs": "1s"}}, "cluster.startup.jobs", "mean job"),
         ({"pfs": {**PFS, "per_node": 1}}, "cluster.pfs.per_node", "true or false"),
+        ({"pfs": {**PFS, "at_least": "byte"}}, "cluster.pfs.at_least", "mean bytes"),
+        ({"pfs": {**PFS, "task_bytes": "1MB"}}, "cluster.pfs.task_bytes", "two sizes"),
+        ({"pfs": {**PFS, "task_bytes": [2, 1]}}, "cluster.pfs.task_bytes", "smaller"),
         ({"pfs": PFS, "slots": 0}, "cluster.slots", "whole number"),
         ({"pfs": "fast"}, "cluster.pfs", "pfs is a mapping"),
         ("fast", "cluster", "mapping of site to places"),
@@ -71,3 +75,18 @@ def test_a_mistake_is_named_with_its_key(
         read(tmp_path, {"cluster": said})
     assert caught.value.key == f"{SPEEDS}.{key}".rstrip(".")
     assert caught.value.line >= 1
+
+
+def test_rates_that_were_not_measured_have_no_upper_end(tmp_path: Path) -> None:
+    told = {**PFS, "at_least": "bytes", "error_percent": 25}
+    speeds = read(tmp_path, {"cluster": {"pfs": told, "bb": told}})
+    assert not speeds.is_known
+    assert speeds.pessimistic.places["bb"].job_read == 4e8 / 1.25
+    assert speeds.pessimistic.pfs.job_read > 1e14
+    assert speeds.optimistic.places["bb"].write > 1e14
+    assert speeds.optimistic.pfs.write == 6e9 / 1.25
+    calls = read(
+        tmp_path, {"cluster": {"pfs": {**PFS, "ops": "9/s", "at_least": "calls"}}}
+    )
+    assert calls.pfs.job_ops == math.inf
+    assert calls.pfs.slowest.job_ops == 9.0

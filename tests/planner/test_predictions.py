@@ -140,3 +140,67 @@ def test_a_forecast_says_that_it_knows_no_chains(
     found = planned(tmp_path, pairs(), FOLDER, f"mode={mode}", f"chains={chains}")
     said = "\n".join(shown(found))
     assert ("this is of jobs without chains" in said) == is_said
+
+
+SMALL_TASKS = "task_bytes: [20KB, 3MB]"
+LARGE_TASKS = "task_bytes: [500MB, 2GB]"
+AS_FAST = "read: 9GB/s, write: 9GB/s"
+
+
+def foreign(folder: Path, pfs: str, bb: str, *own: History) -> tuple[Compared, str]:
+    """What is told of ``pairs``, by speeds learned from other workflows."""
+    text = f"cluster: {{slots: 2, pfs: {{{pfs}}}, bb: {{{bb}}}}}"
+    (folder / "speeds.yml").write_text(text)
+    user = User(folder, pairs(), FOLDER, defines=["pegasus.bb.speeds=speeds.yml"])
+    given = user.given()
+    if own:
+        given = replace(given, history=replace(own[0], others=own[1:]))
+    found = compare(given, None)
+    assert found is not None
+    return found, "\n".join(shown(found))
+
+
+PFS_SEEN = f"read: 1GB/s, write: 1GB/s, {LARGE_TASKS}"
+
+
+def test_a_rate_that_nobody_measured_is_not_relied_on(tmp_path: Path) -> None:
+    """A tier whose tasks were too small to tell its bytes/s; then a PFS."""
+    fast = f"{AS_FAST}, {LARGE_TASKS}"
+    found, _ = foreign(tmp_path, PFS_SEEN, fast)
+    assert found.choice.mode == "persistent"
+    bound = f"read: 25MB/s, write: 25MB/s, {LARGE_TASKS}, at_least: bytes"
+    for pfs, bb, name in ((PFS_SEEN, bound, "bb"), (bound, fast, "pfs")):
+        found, said = foreign(tmp_path, pfs, bb)
+        assert found.choice.mode == "off"
+        assert "does not surely win" in said
+        assert "--bb-history of a run on each side tells" in said
+        assert f"the bytes a second of {name} were not measured" in said
+        assert "23.8 MiB/s" in said
+
+
+@pytest.mark.parametrize("tasks", [SMALL_TASKS, "task_bytes: [99GB, 100GB]"])
+def test_rates_learned_from_unlike_tasks_are_not_relied_on(
+    tmp_path: Path, tasks: str
+) -> None:
+    alike, said = foreign(tmp_path, PFS_SEEN, f"{AS_FAST}, {LARGE_TASKS}")
+    assert "were learned from tasks" not in said
+    found, said = foreign(tmp_path, PFS_SEEN, f"{AS_FAST}, {tasks}")
+    assert said.count("the rates of bb were learned from tasks of") == 1
+    assert found.choice.mode == "off"
+    for wide, narrow in zip(found.modes[1:], alike.modes[1:], strict=True):
+        assert wide.low < narrow.low <= narrow.high < wide.high
+
+
+def test_what_runs_of_the_workflow_show_is_not_widened(tmp_path: Path) -> None:
+    tasks = {each["id"]: Past(3.0) for each in pairs()}
+    on_pfs = History(jobs=tasks, makespan=40.0, sizes={"made0": GB})
+    on_tier = replace(on_pfs, place="bb", mode="persistent", makespan=20.0)
+    as_known, _ = foreign(tmp_path, PFS_SEEN, AS_FAST, on_pfs, on_tier)
+    unlike = f"{SMALL_TASKS}, at_least: bytes"
+    pfs, bb = f"read: 1GB/s, write: 1GB/s, {unlike}", f"{AS_FAST}, {unlike}"
+    found, said = foreign(tmp_path, pfs, bb, on_pfs, on_tier)
+    assert "were learned from" not in said
+    assert "were not measured" not in said
+    for mode, known in zip(found.modes, as_known.modes, strict=True):
+        if mode.is_measured:
+            assert mode.range == known.range

@@ -47,11 +47,11 @@ def rates_remarks(
         if name not in used or name in own:
             continue
         if speed.task_bytes and _is_unlike(speed, sizes):
-            least, most = map(format_size, speed.task_bytes)
+            learned = " to ".join(dict.fromkeys(map(format_size, speed.task_bytes)))
             yield (
-                f"the rates of {name} were learned from tasks of {least} to {most}, "
-                f"and here they have up to {format_size(max(sizes))}: it may be "
-                f"{_FAR} times as fast, or as slow"
+                f"the rates of {name} were learned from tasks of {learned}, and here "
+                f"they have up to {format_size(max(sizes))}: it may be {_FAR} times "
+                "as fast, or as slow"
             )
         if speed.least:
             yield _bound(name, speed)

@@ -7,15 +7,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeAlias
 
+from pegasus_bb.model.growth import Growth, Sized, Then, growths
 from pegasus_bb.model.modes import OFF
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.workflow import Job
 
-Sized: TypeAlias = Sequence[tuple[str, int]]  # (LFN, bytes)
 _LONGEST = 1e9  # seconds; sums of such times are finite
-_SAME_SIZE = 0.05  # a difference in the bytes of a task's files that changes nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +40,16 @@ class Past:
             return 0.0
         return self.user / max(1, math.ceil(self.user / self.duration))
 
-    def resized(self, more: float, fixed: float = 0.0) -> Past:
-        """The record of such a task with ``more`` times the bytes in its files: what it
-        did grows as they do, but for its fixed part; that is ``fixed`` if unknown."""
-        if abs(more - 1) <= _SAME_SIZE:
+    def resized(self, growth: Growth, fixed: float = 0.0) -> Past:
+        """The record of such a task with as much larger files: what it did grows as
+        they do, but for its fixed part; that is ``fixed`` if unknown."""
+        if growth.is_none:
             return self
+        # What tasks of one run show is of all their bytes.
+        more = growth.work if self.fixed is None else growth.size
         fixed = fixed if self.fixed is None else self.fixed
+        if growth.fixed is not None:
+            more, fixed = growth.work, growth.fixed
         longer = fixed + (1 - fixed) * more
         return replace(
             self,
@@ -55,10 +57,10 @@ class Past:
             user=_times(self.user, longer),
             kernel=_times(self.kernel, longer),
             meta_time=_times(self.meta_time, longer),
-            read=_whole(self.read, more),
-            written=_whole(self.written, more),
+            read=_whole(self.read, growth.size),
+            written=_whole(self.written, growth.size),
             calls=_whole(self.calls, longer),
-            made=_whole(self.made, more),
+            made=_whole(self.made, growth.size),
         )
 
 
@@ -89,6 +91,8 @@ class History:
 
     place: str = PFS  # the tier that held the scratch, or pfs
     jobs: Mapping[str, Past] = field(default_factory=dict)  # by id in the workflow
+    # Of those jobs, by id. The id of a job without one may be that of any.
+    kinds: Mapping[str, str] = field(default_factory=dict)
     transformations: Mapping[str, Past] = field(default_factory=dict)  # by full name
     programs: Mapping[str, Past] = field(default_factory=dict)  # by name alone
     sizes: Mapping[str, int] = field(default_factory=dict)  # bytes by LFN
@@ -129,13 +133,19 @@ class History:
         """The place and the record of ``job`` in each run that has one, as it would be
         with these ``files``, of which it makes ``made``. ``fixed``: the part of its
         time that does not grow with them, if unknown."""
-        pasts: list[tuple[str, Past]] = []
+        by_place: dict[str, list[tuple[History, Past]]] = {}
         for run in (self, *self.others):
             past = run._own(job, transformation)
             if past is not None:
-                more = run._growth(past, files, made)
-                pasts.append((run.place, past.resized(more, fixed)))
-        return pasts
+                by_place.setdefault(run.place, []).append((run, past))
+        grown: dict[int, Past] = {}
+        for some in by_place.values():
+            thens = [Then(r._sizes_then(files), p.made, p.duration) for r, p in some]
+            found = growths(thens, files, made)
+            for (run, past), more in zip(some, found, strict=True):
+                grown[id(run)] = past.resized(more, fixed)
+        runs = (run for run in (self, *self.others) if id(run) in grown)
+        return [(run.place, grown[id(run)]) for run in runs]
 
     def of(self, job: str, transformation: str) -> Past | None:
         """The record of ``job``, else of its transformation, in the first run with
@@ -145,29 +155,41 @@ class History:
 
     def temporary_of(self, job: str, transformation: str) -> int:
         """The most bytes of temporary files that a run has seen; 0 if none has."""
-        known = (run.temporary for run in (self, *self.others))
-        return max(sizes.get(job, sizes.get(transformation, 0)) for sizes in known)
+        runs = (self, *self.others)
+        return max(run._temporary_of(job, transformation) for run in runs)
 
-    def _growth(self, past: Past, files: Sized, made: Sized) -> float:
-        """How many times the bytes of that task ``files`` have. Sizes that planning
-        knew then compare best with those that it knows now. If some have other names,
-        outputs are compared: records name those. 1 if nothing tells."""
-        then = [self._size_then(lfn) for lfn, _ in files]
-        known = [size for size in then if size is not None]
-        is_same = len(known) == len(then)
-        before = sum(known) if is_same else past.made
-        now = sum(size for _, size in (files if is_same else made))
-        return now / before if now and before else 1.0
+    def _temporary_of(self, job: str, transformation: str) -> int:
+        known = self.temporary
+        of_kind = known.get(transformation, 0)
+        return known.get(job, of_kind) if self._is(job, transformation) else of_kind
 
-    def _size_then(self, lfn: str) -> int | None:
-        return self.planned_sizes.get(lfn, self.sizes.get(lfn))
+    def _sizes_then(self, files: Sized) -> dict[str, int]:
+        """Bytes by LFN of those ``files`` that it knows. Sizes that planning knew then
+        compare best with those that it knows now."""
+        found = {}
+        for lfn, _ in files:
+            size = self.planned_sizes.get(lfn, self.sizes.get(lfn))
+            if size is not None:
+                found[lfn] = size
+        return found
+
+    def _is(self, job: str, transformation: str) -> bool:
+        """Whether its ``job`` may be that one: other workflows have the same ids."""
+        kind = self.kinds.get(job, "")
+        return not kind or _program(kind) == _program(transformation)
 
     def _own(self, job: str, transformation: str) -> Past | None:
+        own = self.jobs.get(job) if self._is(job, transformation) else None
         return (
-            self.jobs.get(job)
+            own
             or self.transformations.get(transformation)
-            or self.programs.get(transformation.rpartition("::")[2].partition(":")[0])
+            or self.programs.get(_program(transformation))
         )
+
+
+def _program(transformation: str) -> str:
+    """Return its name without a namespace and a version."""
+    return transformation.rpartition("::")[2].partition(":")[0]
 
 
 def combine(runs: Sequence[History]) -> History:

@@ -41,6 +41,7 @@ def history_of(run: Run) -> History:
             for task in recorded
             if task.job
         },
+        kinds={task.job: task.transformation for task in recorded if task.job},
         transformations=kinds,
         programs=_by_name(logged, together, known),
         sizes={**run.fetched, **sizes_of(tasks)},

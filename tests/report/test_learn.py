@@ -62,3 +62,22 @@ def test_outputs_are_as_large_as_planning_knew_them() -> None:
     learned = history_of(a_run(a_task(files=files), planned_sizes={"declared": 400}))
     past = learned.of("ID1", "cat")
     assert past and past.made == 430
+
+
+def test_a_job_of_another_program_has_nothing_but_the_id_in_common() -> None:
+    """Pegasus.api numbers the jobs of every workflow from ID0000001 on."""
+    tasks = a_task("x::cat:1", duration=5.0), a_task("x::sort", job="ID2", duration=2.0)
+    learned = replace(history_of(a_run(*tasks)), temporary={"ID1": 9, "sort": 4})
+    assert learned.of("ID1", "y::merge") is None
+    own = learned.of("ID1", "x::sort")
+    assert own and own.duration == 2.0, "that of its kind"
+    newer = learned.of("ID1", "x::cat:2")
+    assert newer and newer.duration == 5.0
+    assert learned.temporary_of("ID1", "x::cat:1") == 9
+    assert learned.temporary_of("ID1", "sort") == 4
+
+
+def test_a_record_without_a_transformation_tells_of_its_job() -> None:
+    learned = history_of(a_run(a_task("", duration=5.0)))
+    own = learned.of("ID1", "x::cat:1")
+    assert own and own.duration == 5.0

@@ -30,7 +30,7 @@ _NOTHING = DemandRange(Demand(0.0), Demand(0.0))
 _FIXED = 1.0
 _MAY_BE_FIXED = (
     "its files have other sizes, and no tasks of several sizes show which part of its "
-    "time grows with them: all of it, or none"
+    "time grows as those that changed do: all of it, or none"
 )
 
 

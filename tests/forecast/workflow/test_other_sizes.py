@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pegasus_bb.forecast.demands.demand import DemandRange
-from pegasus_bb.model.history import History, Past
+from pegasus_bb.model.history import History, Past, combine
 from tests.support.user_files import job, sized, use
 
 from .planned import MB, planned
@@ -63,3 +64,62 @@ def test_a_part_of_the_time_may_not_grow(tmp_path: Path) -> None:
     assert found.pessimistic.compute == pytest.approx(30 * 2 - 10)
     assert found.optimistic.compute == pytest.approx(30 - 10)
     assert "all of it, or none" in found.note
+
+
+SOME = [
+    job(
+        "ID0",
+        use("same", "input", **sized(1000 * MB)),
+        use("list", "input", **sized(5 * MB)),
+    )
+]
+
+
+def test_work_may_grow_as_those_files_do_that_changed(tmp_path: Path) -> None:
+    """1 GB that is the same does not hide that the rest has 2.5 times the bytes."""
+    sizes = {"same": 1000 * MB, "list": 2 * MB}
+    found = demand(tmp_path, History(jobs={"ID0": Past(100.0)}, sizes=sizes), SOME)
+    moving = 1005 / 20
+    assert found.pessimistic.compute == pytest.approx(100 * 2.5 - moving)
+    assert found.optimistic.compute == pytest.approx(100 - moving)
+    same = History(jobs={"ID0": Past(100.0)}, sizes={**sizes, "list": 5 * MB})
+    assert demand(tmp_path, same, SOME).is_known
+
+
+def test_the_bytes_of_a_task_grow_by_all_its_files(tmp_path: Path) -> None:
+    past = Past(100.0, read=1002 * MB)
+    run = History(jobs={"ID0": past}, sizes={"same": 1000 * MB, "list": 2 * MB})
+    (load,) = planned(tmp_path, SOME, history=run)[0].planned.work.loads
+    assert load.read == pytest.approx(1005 * MB, rel=1e-3)
+
+
+def test_runs_of_two_sizes_show_which_part_grows(tmp_path: Path) -> None:
+    """8 s, and 2 s for each MB of the file that changes."""
+    sizes = {"same": 1000 * MB}
+    one, two = (
+        History(jobs={"ID0": Past(100.0 + 2 * n)}, sizes={**sizes, "list": n * MB})
+        for n in (1, 3)
+    )
+    found = demand(tmp_path, combine([one, two]), SOME)
+    assert found.is_known
+    assert found.pessimistic.compute == pytest.approx(100 + 2 * 5 - 1005 / 20)
+    assert "several sizes" not in found.note
+
+
+def test_outputs_of_two_runs_show_it_where_files_have_other_names(
+    tmp_path: Path,
+) -> None:
+    jobs = [job("ID0", use("new", "input"), use("out", "output", **sized(200 * MB)))]
+    one, two = (
+        History(transformations={"work": Past(50.0 + n / 10, made=n * MB)})
+        for n in (100, 400)
+    )
+    found = demand(tmp_path, combine([one, two]), jobs)
+    assert found.pessimistic.compute == pytest.approx(50 + 20 - 20)
+    assert found.is_known
+
+
+def test_runs_on_two_sides_show_nothing_of_each_other(tmp_path: Path) -> None:
+    one = History(jobs={"ID0": Past(100.0)}, sizes={"same": 1, "list": MB})
+    two = replace(one, place="bb", sizes={"same": 1, "list": 3 * MB})
+    assert "several sizes" in demand(tmp_path, combine([one, two]), SOME).note

@@ -101,7 +101,7 @@ def _with_doubt(compared: Comparison, found: Simulated, mode: str) -> Comparison
     """The ranges of the first table may say something else."""
     if not found.predicted.basis.history:
         return compared
-    of_both = [p for p in found.predicted.modes if p.mode in (OFF.name, mode)]
+    of_both = [p for p in found.predicted.rows if p.mode in (OFF.name, mode)]
     ranges = " and ".join(f"{p.range} in mode {p.mode}" for p in of_both)
     doubt = (
         "these runs are in the middle of the ranges, and leave out what earlier runs "

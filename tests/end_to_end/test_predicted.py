@@ -47,7 +47,7 @@ def learning(earlier: Path) -> History:
 @pytest.mark.parametrize(
     ("pfs", "more", "modes", "reason"),
     [  # a copy of the inputs costs next to nothing
-        (SLOW, (), ("persistent", "hybrid"), "less than on the PFS alone"),
+        (SLOW, (), ("persistent", "hybrid"), "comes on top of both"),
         (SLOW, ("--bb-fallback", "pfs"), ("persistent",), "works only in mode "),
         (FAST, (), ("off",), ""),
     ],

@@ -204,3 +204,54 @@ def test_what_runs_of_the_workflow_show_is_not_widened(tmp_path: Path) -> None:
     for mode, known in zip(found.modes, as_known.modes, strict=True):
         if mode.is_measured:
             assert mode.range == known.range
+MB = 10**6
+SLOW = "{read: 500KB/s, write: 500KB/s}"
+
+
+def measured_on_one_side(folder: Path, *runs: History, rates: str = SLOW) -> Compared:
+    """The forecast of equal storages, from runs of one task of 200 MB."""
+    text = f"cluster: {{slots: 2, pfs: {rates}, bb: {rates}}}"
+    (folder / "speeds.yml").write_text(text)
+    made = use("made", "output", stageOut=False, **sized(200 * MB))
+    defines = ["pegasus.bb.speeds=speeds.yml", "pegasus.bb.mode=persistent"]
+    given = User(folder, [job("ID0", made)], FOLDER, defines=defines).given()
+    given = replace(given, history=replace(runs[0], others=runs[1:]))
+    decision = place(given)
+    found = compare(given, decision and with_capacity(given, decision))
+    assert found is not None
+    return found
+
+
+def one_side(mode: str, task: float = 5.0, makespan: float = 5.5) -> History:
+    where = "pfs" if mode == "off" else "bb"
+    pasts = {"ID0": Past(task, user=1.0)}
+    return History(where, pasts, makespan=makespan, mode=mode, source="run1")
+
+
+@pytest.mark.parametrize("rates", [SLOW, SLOW.replace("500KB", "5KB")])
+@pytest.mark.parametrize("mode", ["off", "persistent"])
+@pytest.mark.parametrize("runs", [1, 2])
+def test_what_a_mode_took_less_than_simulated_is_no_gain_over_the_others(
+    tmp_path: Path, rates: str, mode: str, runs: int
+) -> None:
+    found = measured_on_one_side(tmp_path, *[one_side(mode)] * runs, rates=rates)
+    other = "persistent" if mode == "off" else "off"
+    row = {each.mode: each for each in found.rows}
+    assert row[other].low < row[mode].high, "as fast as the measured one was"
+    assert row[other].high > 300, "or as declared"
+    assert found.choice.mode == "off"
+    said = "\n".join(shown(found))
+    assert f"--bb-mode {other}, run, and name it" in said
+    assert "took less than simulated" in said
+
+
+def test_runs_on_both_sides_decide_whatever_is_declared(tmp_path: Path) -> None:
+    both = one_side("off", 9.0, 9.5), one_side("persistent")
+    found = measured_on_one_side(tmp_path, *both)
+    assert found.choice.mode == "persistent"
+    assert found.rows == found.modes
+
+
+def test_a_run_that_took_as_long_as_simulated_casts_no_doubt(tmp_path: Path) -> None:
+    found = measured_on_one_side(tmp_path, one_side("off", 500.0, 501.0))
+    assert found.rows == found.modes

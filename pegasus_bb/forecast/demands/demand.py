@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+# Why a demand is a range, for a person.
+CALLS = "how much of the run times are calls to the storage"
+GROWTH = "how much of the run times grows with the files"
+
 
 class Moved(NamedTuple):
     """The bytes and files that a task reads and writes of the workflow's files."""
@@ -33,6 +37,7 @@ class DemandRange:
     source: str = ""  # what it was learned from, for a person
     note: str = ""  # why a better source did not serve; empty if it did
     is_guess: bool = False  # nothing of it was measured: other sites' spread
+    doubts: tuple[str, ...] = ()  # why it is a range, if not for its calls alone
 
     @property
     def middle(self) -> Demand:
@@ -44,3 +49,8 @@ class DemandRange:
     @property
     def is_known(self) -> bool:
         return self.pessimistic == self.optimistic
+
+    @property
+    def causes(self) -> tuple[str, ...]:
+        """Why it is a range; empty if it is none."""
+        return () if self.is_known else self.doubts or (CALLS,)

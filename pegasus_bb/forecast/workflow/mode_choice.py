@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pegasus_bb.core.units import GIB, format_reserved
+from pegasus_bb.forecast.workflow.common_cause import with_common_cause
 from pegasus_bb.forecast.workflow.prediction import Prediction
 from pegasus_bb.model.mean_and_error import ALIKE
 from pegasus_bb.model.modes import OFF
@@ -25,9 +26,12 @@ def choose(predictions: Sequence[Prediction]) -> ModeChoice:
     """Choose the shortest run; of runs about as long, the one that reserves least.
 
     A buffer is taken only if its pessimistic end loses no more than ALIKE against the
-    PFS, and its optimistic end wins more than that; both, if it rests on a guess. Of
-    two modes that runs have measured the means decide: an end may be one odd run.
+    PFS, and its optimistic end wins more than that; both, if it rests on a guess, or
+    if runs took less than was simulated. Of two modes that runs have measured the means
+    decide: an end may be one odd run.
+    Where computing is unknown it has to win with one job at a time as well.
     """
+    predictions = with_common_cause(predictions)
     off = next((p for p in predictions if p.mode == OFF.name), None)
     found = [p for p in predictions if off is None or p is off or _pays(p, off)]
     shortest = min(found, key=lambda p: p.makespan)
@@ -43,10 +47,33 @@ def choose(predictions: Sequence[Prediction]) -> ModeChoice:
 def _pays(found: Prediction, off: Prediction) -> bool:
     if found.is_measured and off.is_measured:
         return found.makespan < off.makespan * (1 - ALIKE)
+    if not _wins_alone(found, off):
+        return False
+    if found.is_doubted or off.is_doubted:
+        return _wins(found, off)
     loses = found.pessimistic > off.pessimistic * (1 + ALIKE)
     if found.is_guess and found.pessimistic >= off.pessimistic * (1 - ALIKE):
         return False
     return not loses and found.optimistic < off.optimistic * (1 - ALIKE)
+
+
+def _is_open(*found: Prediction) -> bool:
+    """Whether jobs compute for an unknown time, which is not in it."""
+    return any(each.one_by_one is not None for each in found)
+
+
+def _wins_alone(found: Prediction, off: Prediction) -> bool:
+    """Whatever jobs compute, they share the storage as without computing, or less. A
+    run that has all of it in its time compares with none that has not."""
+    if off.one_by_one is None:
+        return found.one_by_one is None
+    return found.one_by_one is None or found.one_by_one < off.one_by_one
+
+
+def _wins(found: Prediction, off: Prediction) -> bool:
+    """At both ends: see ``_is_slower``."""
+    most = 1 - ALIKE
+    return found.low < off.low * most and found.high < off.high * most
 
 
 def _is_slower(found: Prediction, off: Prediction, by: float = 0.0) -> bool:
@@ -70,8 +97,16 @@ def _reason(
             f"{chosen.range} is within {ALIKE:.0%} of {shortest.mode} "
             f"({shortest.range}) and reserves {_less(chosen, shortest)}"
         )
-    least = _gain(chosen.pessimistic, off.pessimistic)
-    most = _gain(chosen.optimistic, off.optimistic)
+    if _is_open(chosen, off):
+        return (
+            f"{chosen.range}, and {off.range} on the PFS alone, without the computing "
+            "that is not known: it comes on top of both, and changes nothing"
+        )
+    gains = (
+        _gain(chosen.pessimistic, off.pessimistic),
+        _gain(chosen.optimistic, off.optimistic),
+    )
+    least, most = sorted(gains)
     if f"{least:.0%}" == f"{most:.0%}":
         return f"{chosen.range} is the shortest, {most:.0%} less than on the PFS alone"
     at_worst = f"{least:.0%} less" if least > 0 else f"{-least:.0%} more"
@@ -90,6 +125,12 @@ def _why_off(off: Prediction, fastest: Prediction) -> str:
     shortest = f"{off.range} is the shortest"
     if fastest is off or not off.makespan:
         return shortest
+    if _is_open(off, fastest) and fastest.low < off.high:
+        return (
+            f"{off.range}, and {fastest.mode} {fastest.range}, without the computing "
+            "that is not known: on that depends which is faster; --bb-history of a run "
+            "tells"
+        )
     if fastest.is_guess and fastest.low < off.low * (1 - ALIKE):
         return (
             f"{off.range}: what the tasks ask of storage was never measured, so "
@@ -166,18 +207,25 @@ class Compared(Predicted):
     refused: Mapping[str, str]  # mode -> why the workflow cannot be planned in it
 
     @property
+    def rows(self) -> tuple[Prediction, ...]:
+        """The modes as they are shown: what one shows of another is in them."""
+        return with_common_cause(self.modes)
+
+    @property
     def slower(self) -> tuple[str, ...]:
         """Modes whose tier is slower than the PFS at both ends, in sentences."""
-        off = next((p for p in self.modes if p.mode == OFF.name), None)
+        off = next((p for p in self.rows if p.mode == OFF.name), None)
         if off is None:
             return ()
         return tuple(
             f"{found.mode} is slower than the PFS alone: {found.range} against "
             f"{off.range}"
-            for found in self.modes
+            for found in self.rows
             if found is not off and _is_slower(found, off, ALIKE)
         )
 
     def to_json(self) -> dict[str, Any]:
         chosen = {"choice": self.choice.mode, "reason": self.choice.reason}
-        return {**super().to_json(), **chosen, "refused": dict(self.refused)}
+        modes = [found.to_json() for found in self.rows]
+        whole = {"modes": modes, **self.basis.to_json(), **chosen}
+        return {**whole, "refused": dict(self.refused)}

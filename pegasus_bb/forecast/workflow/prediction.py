@@ -16,6 +16,9 @@ from pegasus_bb.model.mean_and_error import ALIKE, NORMAL_90, log_squares, stude
 # and counts as one run more (Smyth 2004, moderated t): the median of the 11 public
 # workloads that ran five times each (WfCommons: blast, bwa, srasearch on Chameleon).
 _USUAL = 0.09
+# Why a makespan is a range, for a person, besides what the tasks ask for.
+SCATTER = "what runs of one workload differ"
+RATES = "the error of the rates"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,11 @@ class Prediction:
     optimistic: float  # and if the most
     is_guess: bool = False  # some of it rests on what other sites have seen
     is_measured: bool = False  # earlier runs in this mode say how long it takes
+    share: float = 1.0  # of the least that was simulated, if runs took less
+    is_doubted: bool = False  # runs of another mode took less than was simulated
+    causes: tuple[str, ...] = ()  # why it may be a range
+    # Seconds with one job at a time, if jobs compute for an unknown time.
+    one_by_one: float | None = None
 
     @property
     def makespan(self) -> float:
@@ -80,6 +88,7 @@ class Prediction:
         """
         makespan = fmean(makespans)
         simulated = self.makespan - self.wait
+        least = self.low - self.wait
         if makespan >= simulated:
             longer = replace(self, other=self.other + makespan - simulated)
         else:
@@ -97,6 +106,9 @@ class Prediction:
             optimistic=self.wait + min(makespan / scatter, *makespans),
             is_guess=False,
             is_measured=True,
+            share=min(1.0, makespan / least) if least > 0 else 1.0,
+            causes=(SCATTER,),
+            one_by_one=None,
         )
 
     def with_scatter(self, factor: float) -> Prediction:
@@ -105,7 +117,8 @@ class Prediction:
         ends = self.wait + high * factor, self.wait + low / factor
         if self.pessimistic < self.optimistic:  # a faster tier lengthens it
             ends = ends[1], ends[0]
-        return replace(self, pessimistic=ends[0], optimistic=ends[1])
+        found = replace(self, pessimistic=ends[0], optimistic=ends[1])
+        return replace(found, causes=(*self.causes, SCATTER)) if factor > 1 else found
 
     def with_other(self, seconds: float) -> Prediction:
         """Add so many seconds, which no part of the model explains."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 
 from pegasus_bb.core.text import columns
 from pegasus_bb.core.units import (
@@ -15,18 +16,15 @@ from pegasus_bb.forecast.workflow.mode_choice import Compared
 from pegasus_bb.forecast.workflow.prediction import Prediction
 
 _HEAD = ("mode", "makespan", "stage-in", "tasks", "stage-out", "other", "GiB hours")
-RANGE = (
-    "a range: how much of the run times are calls to the storage, or grow with the "
-    "files, is unknown; the other columns are in the middle of it (docs/demands.md)"
-)
+_PERCENT = re.compile(r"\d+(?=%)")
 _WAIT = 2  # the place of a column that is there where a mode waits
 
 
 def shown(predicted: Compared) -> Iterator[str]:
     """Yield a table, then the ``remarks``."""
-    rows = [_HEAD, *map(_row, predicted.modes)]
-    if any(found.wait for found in predicted.modes):
-        waits = ["wait", *(format_duration(found.wait) for found in predicted.modes)]
+    rows = [_HEAD, *map(_row, predicted.rows)]
+    if any(found.wait for found in predicted.rows):
+        waits = ["wait", *(format_duration(found.wait) for found in predicted.rows)]
         rows = [
             (*row[:_WAIT], wait, *row[_WAIT:])
             for row, wait in zip(rows, waits, strict=True)
@@ -48,9 +46,19 @@ def remarks(predicted: Compared) -> Iterator[str]:
     if basis.sources:
         told = (f"{name} ({count} jobs)" for name, count in basis.sources.items())
         yield f"computing times are learned from: {', '.join(told)}"
-    yield from (f"of {count} jobs: {note}" for note, count in basis.notes.items())
+    yield from _noted(basis.notes)
     yield from basis.remarks
     yield from _not_in_it(predicted)
+
+
+def _noted(notes: Mapping[str, int]) -> Iterator[str]:
+    """Yield one line for notes that differ in a percentage alone, with the largest."""
+    alike: dict[str, list[str]] = {}
+    for note in notes:
+        alike.setdefault(_PERCENT.sub("", note), []).append(note)
+    for some in alike.values():
+        largest = max(some, key=lambda note: [*map(int, _PERCENT.findall(note))])
+        yield f"of {sum(notes[note] for note in some)} jobs: {largest}"
 
 
 def _row(found: Prediction) -> tuple[str, ...]:
@@ -60,8 +68,12 @@ def _row(found: Prediction) -> tuple[str, ...]:
 
 
 def _not_in_it(predicted: Compared) -> Iterator[str]:
-    if any(found.is_range for found in predicted.modes):
-        yield RANGE
+    ranges = [found for found in predicted.rows if found.is_range]
+    if causes := dict.fromkeys(cause for found in ranges for cause in found.causes):
+        yield (
+            f"a range is for {', and for '.join(causes)}; the other columns are in the "
+            "middle of it (docs/prediction.md)"
+        )
     basis = predicted.basis
     unknown = basis.unknown_sizes
     if unknown:

@@ -11,7 +11,12 @@ from random import Random
 from pegasus_bb.forecast.demands.demand import Demand
 from pegasus_bb.forecast.workflow.execution import Execution, Rules
 from pegasus_bb.forecast.workflow.outline import Outline, outline
-from pegasus_bb.forecast.workflow.prediction import Prediction, SimulatedEnd, predicted
+from pegasus_bb.forecast.workflow.prediction import (
+    RATES,
+    Prediction,
+    SimulatedEnd,
+    predicted,
+)
 from pegasus_bb.forecast.workflow.work import NodeWork, Places, Work, off
 from pegasus_bb.forecast.workflow.workload import Workload
 from pegasus_bb.model.history import DEFAULT_STARTUP, Startup
@@ -122,11 +127,24 @@ class Simulator:
             most = [load.demand.optimistic for load in loads]
             ends.append(self._end(mode, most, speeds.optimistic))
         is_guess = self.planned.work.is_guess
-        return predicted(mode.name, ends, is_guess=is_guess)
+        return self._doubted(predicted(mode.name, ends, is_guess=is_guess), mode)
 
     def predict_as(self, mode: Mode, done: Execution) -> Prediction:
         """``predict``, where it is no range and ``done`` is the run."""
-        return predicted(mode.name, [_end_of(mode, done)])
+        return self._doubted(predicted(mode.name, [_end_of(mode, done)]), mode)
+
+    def _doubted(self, found: Prediction, mode: Mode) -> Prediction:
+        """Say why it is a range. Where jobs compute for an unknown time, they may never
+        meet on the storage: so simulate one at a time, too."""
+        work = self.planned.work
+        speeds = self.planned.speeds
+        rates = () if speeds.is_known else (RATES,)
+        found = replace(found, causes=(*work.causes, *rates))
+        if not work.unknown_times:
+            return found
+        least = [load.demand.pessimistic for load in work.loads]
+        done = self.execute(mode, least, replace(speeds.pessimistic, slots=1))
+        return replace(found, one_by_one=done.makespan)
 
     @property
     def is_known(self) -> bool:

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
-from pegasus_bb.forecast.demands.demand import Demand, DemandRange, Moved
+from pegasus_bb.forecast.demands.demand import GROWTH, Demand, DemandRange, Moved
 from pegasus_bb.forecast.demands.learned import demand_of
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.history import History, declared_past
+from pegasus_bb.model.mean_and_error import ALIKE
 from pegasus_bb.model.placement import PFS, PlacedFile
 from pegasus_bb.model.run import FileUse
 from pegasus_bb.model.speeds import Speeds
@@ -32,6 +33,9 @@ _MAY_BE_FIXED = (
     "its files have other sizes, and no tasks of several sizes show which part of its "
     "time grows as those that changed do: all of it, or none"
 )
+
+
+_SHORT = "its declared run time is shorter than its reads and writes take"
 
 
 @dataclass(slots=True)
@@ -74,6 +78,13 @@ class Workload:
         return {note: count for note, count in found.items() if note}
 
     @cached_property
+    def causes(self) -> tuple[str, ...]:
+        """Why demands are ranges."""
+        each = {id(load.demand): load.demand for load in self.loads}
+        causes = (cause for demand in each.values() for cause in demand.causes)
+        return tuple(dict.fromkeys(causes))
+
+    @cached_property
     def is_guess(self) -> bool:
         """Whether a demand rests on what other sites have seen."""
         each = {id(load.demand): load.demand for load in self.loads}
@@ -106,8 +117,10 @@ def workload(
             pasts = fewer = history.pasts(*task, *used)
             if pasts != history.pasts(*task):
                 fewer = history.pasts(*task, *used, fixed=_FIXED)
+        is_declared = False
         if not pasts and (past := declared_past(job)) is not None:
             pasts = fewer = [(PFS, past)]
+            is_declared = True
         demand = _NOTHING
         nodes = _whole(job, "nodes")
         if not pasts:
@@ -118,12 +131,15 @@ def workload(
             writes, written = _as_counted(writes, written, first.written)
             moved = Moved(read, written, len(reads) + len(writes))
             cores = _whole(job, "cores")
-            key = (*pasts, moved, cores, nodes)
+            key = (*pasts, moved, cores, nodes, is_declared)
             if key not in demands:
                 ask = moved, speeds, cores, nodes
                 demands[key] = demand_of(pasts, *ask)
                 if fewer != pasts:
                     demands[key] = _or_less(demands[key], demand_of(fewer, *ask))
+                moving = speeds.pfs.of_job(*moved, nodes)
+                if is_declared and moving > first.duration * (1 + ALIKE):
+                    demands[key] = _noted(demands[key], _SHORT)
             demand = demands[key]
         level = graph.level[job.id]
         moves = reads, writes, read, written
@@ -133,8 +149,13 @@ def workload(
 
 
 def _or_less(all_grows: DemandRange, a_part: DemandRange) -> DemandRange:
-    note = "; ".join(filter(None, (all_grows.note, _MAY_BE_FIXED)))
-    return replace(all_grows, optimistic=a_part.optimistic, note=note)
+    doubts = (*all_grows.causes, GROWTH)
+    whole = replace(_noted(all_grows, _MAY_BE_FIXED), doubts=doubts)
+    return replace(whole, optimistic=a_part.optimistic)
+
+
+def _noted(demand: DemandRange, note: str) -> DemandRange:
+    return replace(demand, note="; ".join(filter(None, (demand.note, note))))
 
 
 def _whole(job: Job, key: str) -> int:

@@ -6,8 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from pegasus_bb.forecast.workflow.mode_choice import choose
-from pegasus_bb.forecast.workflow.prediction import Prediction, SimulatedEnd, predicted
+from pegasus_bb.forecast.demands.demand import CALLS
+from pegasus_bb.forecast.workflow.mode_choice import Basis, Compared, choose
+from pegasus_bb.forecast.workflow.prediction import (
+    SCATTER,
+    Prediction,
+    SimulatedEnd,
+    predicted,
+)
+from pegasus_bb.forecast.workflow.prediction_text import shown
 
 Range = tuple[float, float]  # the pessimistic end, the optimistic one
 GIB = 1 << 30
@@ -146,3 +153,54 @@ def test_a_mode_about_as_long_reserves_less_or_no_more(
 def test_what_reserves_nothing_is_not_said_to_reserve() -> None:
     choice = choose([prediction("off", (62, 62)), prediction("transient", (60, 60))])
     assert choice.reason.endswith("does not win more than 5%")
+
+
+def test_the_best_is_no_less_than_the_worst() -> None:
+    """A faster tier may gain least where it was said to gain most."""
+    found = choose([prediction("off", (300, 100)), prediction("bb", (99, 34))])
+    assert "at best 67% less than on the PFS alone, at worst 66% less" in found.reason
+
+
+def without_times(mode: str, seconds: float, one_by_one: float) -> Prediction:
+    return replace(prediction(mode, (seconds, seconds)), one_by_one=one_by_one)
+
+
+def test_where_computing_is_unknown_no_part_of_a_makespan_is_told() -> None:
+    found = choose([without_times("off", 100, 90), without_times("bb", 50, 60)])
+    assert found.mode == "bb"
+    assert found.reason == (
+        "50.0 s, and 1 min 40 s on the PFS alone, without the computing that is not "
+        "known: it comes on top of both, and changes nothing"
+    )
+
+
+@pytest.mark.parametrize(
+    "off", [without_times("off", 100, 55), measured("off", 100, 101)]
+)
+def test_where_computing_decides_the_pfs_is_kept(off: Prediction) -> None:
+    """Jobs that compute for long do not meet on the PFS."""
+    found = choose([replace(off, mode="off"), without_times("bb", 50, 60)])
+    assert found.mode == "off"
+    assert "on that depends which is faster" in found.reason
+    assert "%" not in found.reason
+
+
+def text(*modes: Prediction, **notes: int) -> str:
+    basis = Basis("speeds.yml", "run1", (), 0, {}, notes)
+    return "\n".join(shown(Compared(modes, basis, choose(modes), {})))
+
+
+def test_a_range_is_for_what_makes_it_one() -> None:
+    exact = prediction("off", (100, 100))
+    assert "a range is for" not in text(exact)
+    assert f"a range is for {SCATTER}; the other" in text(exact.with_scatter(1.2))
+    calls = replace(prediction("bb", (99, 50)), causes=(CALLS,))
+    assert f"a range is for {CALLS}; the other" in text(exact, calls)
+    both = calls.with_scatter(1.2)
+    assert f"a range is for {CALLS}, and for {SCATTER}; " in text(exact, both)
+
+
+def test_notes_that_differ_in_a_percentage_are_one_line() -> None:
+    notes = {f"missed by up to {n}%": n for n in (7, 12, 9)}
+    found = text(prediction("off", (9, 9)), **notes, **{"unknown": 3})
+    assert "of 28 jobs: missed by up to 12%\nof 3 jobs: unknown\n" in found + "\n"

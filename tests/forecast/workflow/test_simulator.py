@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.forecast.demands.demand import Demand, DemandRange
+from pegasus_bb.forecast.demands.demand import GROWTH, Demand, DemandRange
+from pegasus_bb.forecast.workflow.prediction import RATES
 from pegasus_bb.forecast.workflow.simulator import demands_of
 from pegasus_bb.model.history import History, Past
 from pegasus_bb.model.modes import PERSISTENT
@@ -17,7 +18,7 @@ from pegasus_bb.model.placement import PlannedPhases
 from pegasus_bb.model.speeds import Speed
 from tests.support.user_files import job, sized, use
 
-from .planned import BB, MB, fan, planned, speeds
+from .planned import BB, MB, PFS, fan, planned, speeds
 
 # One stage-in job copies the only input, as fast as one job may write to the PFS.
 IN = 200 / 10
@@ -154,3 +155,22 @@ def test_a_run_that_has_ended_needs_no_garbage_collection(tmp_path: Path) -> Non
         assert gone() is None
     finally:
         gc.enable()
+
+
+def test_where_computing_is_unknown_jobs_run_one_by_one_as_well(tmp_path: Path) -> None:
+    simulator, placement = planned(tmp_path, fan(2), history=History())
+    found = simulator.predict(simulator.off(placement))
+    jobs = 200 / 20 + 100 / 10 + 2 * (100 / 20 + 10 / 10)
+    assert found.one_by_one == pytest.approx(IN + jobs + 2 * 10 / 10)
+    assert found.makespan < found.one_by_one
+    simulator, placement = planned(tmp_path, UNEVEN, history=TIMES)
+    assert simulator.predict(simulator.off(placement)).one_by_one is None
+
+
+def test_a_prediction_says_why_it_is_a_range(tmp_path: Path) -> None:
+    missed = speeds(pfs=replace(PFS, error=0.2))
+    run = History(jobs={"ID0": Past(30.0)}, planned_sizes={"in": 100 * MB})
+    jobs = [job("ID0", use("in", "input", **sized(200 * MB)))]
+    simulator, placement = planned(tmp_path, jobs, missed, run)
+    found = simulator.predict(simulator.off(placement))
+    assert found.causes == (GROWTH, RATES)

@@ -65,3 +65,12 @@ def test_an_earlier_run_computed_for_as_long_as_it_did_not_move_bytes(
     (load,) = loads(tmp_path, History(place=place, jobs={"ID1": past})).loads
     assert load.demand.pessimistic.compute == pytest.approx(compute)
     assert load.demand.is_guess == is_guess
+
+
+@pytest.mark.parametrize(("declared", "is_said"), [("1", True), ("60", False)])
+def test_a_declared_time_that_is_too_short_for_its_bytes_is_said(
+    tmp_path: Path, declared: str, is_said: bool
+) -> None:
+    times = {"profiles": {"pegasus": {"runtime": declared}}}
+    notes = " ".join(loads(tmp_path, History(), **times).notes)
+    assert ("shorter than its reads and writes take" in notes) == is_said

@@ -136,9 +136,9 @@ def test_a_run_on_the_pfs_counts_more_than_the_speed_that_is_declared(
     )
     site.bb("report", "--pfs", learning[1], "--json", "r.json", check=True)
     document = json.loads((site.work / "r.json").read_text())
-    measured = pytest.approx(document["runs"]["pfs"][0]["makespan"])
-    assert off["low"] < off["high"]
-    assert math.sqrt(off["low"] * off["high"]) == measured
+    measured = document["runs"]["pfs"][0]["makespan"]
+    assert off["is_measured"]
+    assert off["low"] < measured < off["high"]  # or less, if no two jobs overlapped
 
 
 def test_a_simulation_of_larger_files_says_what_it_assumes(

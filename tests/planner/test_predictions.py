@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.decide.place_files import place, with_capacity
+from pegasus_bb.forecast.demands.demand import GROWTH
 from pegasus_bb.forecast.workflow.mode_choice import Compared
 from pegasus_bb.forecast.workflow.prediction import Prediction
 from pegasus_bb.forecast.workflow.prediction_text import shown
@@ -67,6 +68,30 @@ def test_a_run_with_many_more_tasks_does_not_say_how_long_all_takes(
     found, remarks = of_mode_off(tmp_path, replace(TASK, jobs=more))
     assert found.high < 100.0
     assert "other numbers of tasks" in remarks
+
+
+def test_a_run_of_which_some_files_grew_may_take_longer_as_these_did(
+    tmp_path: Path,
+) -> None:
+    """1 GB that is the same, and a list of 2.5 times the bytes: the task may take 2.5
+    times as long; all bytes together say 1."""
+    run = replace(TASK, sizes={"in": 4000, "same": 10**9})
+    (tmp_path / "speeds.yml").write_text(SPEEDS)
+    uses = use("in", "input", **sized(10000)), use("same", "input", **sized(10**9))
+    user = User(
+        tmp_path,
+        [job("ID0", *uses)],
+        {"capacity": "1TiB"},
+        defines=["pegasus.bb.speeds=speeds.yml"],
+    )
+    found = mode_predictions(replace(user.given(), history=run), None)
+    assert found is not None
+    off = found.of(OFF)
+    assert off.low < 100 < 240 < off.high < 320
+    assert GROWTH in off.causes
+    same = replace(run, sizes={"in": 10000, "same": 10**9})
+    found = mode_predictions(replace(user.given(), history=same), None)
+    assert found is not None and found.of(OFF).high < 130
 
 
 GB = 10**9

@@ -107,12 +107,16 @@ def calibrated(
     simulator: Simulator, mode: Mode, measured: Mapping[str, float]
 ) -> Simulator:
     """Return ``simulator`` with demands by which no task of ``mode``, that of the
-    earlier run, takes longer than ``measured``: seconds by job id."""
+    earlier run, takes longer than it did there, as it would with the files of now.
+    ``measured``: seconds by id, of the jobs that ran."""
     work = simulator.planned.work
     pessimistic = [load.demand.pessimistic for load in work.loads]
     optimistic = [load.demand.optimistic for load in work.loads]
-    low = _fitted(simulator, mode, pessimistic, measured)
-    high = low if work.is_known else _fitted(simulator, mode, optimistic, measured)
+    ran = [load.takes if load.job.id in measured else None for load in work.loads]
+    most = [seconds and seconds[0] for seconds in ran]
+    least = [seconds and seconds[1] for seconds in ran]
+    low = _fitted(simulator, mode, pessimistic, most)
+    high = low if work.is_known else _fitted(simulator, mode, optimistic, least)
     loads = tuple(
         replace(load, demand=_with_ends(load.demand, one, other))
         for load, one, other in zip(work.loads, low, high, strict=True)
@@ -131,18 +135,18 @@ def _fitted(
     simulator: Simulator,
     mode: Mode,
     demands: list[Demand],
-    measured: Mapping[str, float],
+    limits: Sequence[float | None],
 ) -> list[Demand]:
-    ids = [load.job.id for load in simulator.planned.work.loads]
+    whole = sum(seconds or 0.0 for seconds in limits)
     for _ in range(_ROUNDS):
         done = simulator.execute(mode, demands)
         over = [
-            max(0.0, done.stopped[at] - done.began[at] - measured[ident])
-            if ident in measured
-            else 0.0
-            for at, ident in enumerate(ids)
+            0.0 if seconds is None else max(0.0, stopped - began - seconds)
+            for began, stopped, seconds in zip(
+                done.began, done.stopped, limits, strict=False
+            )
         ]
-        if sum(over) <= _NEAR * sum(measured.values()):
+        if sum(over) <= _NEAR * whole:
             break
         demands = _less(demands, done, over)
     return demands

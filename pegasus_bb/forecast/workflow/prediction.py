@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from pegasus_bb.core.units import format_duration
+from pegasus_bb.forecast.demands.demand import GROWTH
 from pegasus_bb.model.history import History
 from pegasus_bb.model.mean_and_error import ALIKE, NORMAL_90, log_squares, student_90
 
@@ -100,16 +101,31 @@ class Prediction:
                 stage_out=self.stage_out * less,
                 other=self.other * less,
             )
+        ends = [makespan * scatter, makespan / scatter, *makespans]
+        grown = self._if_all_grows(makespans, scatter)
         return replace(
             longer,
-            pessimistic=self.wait + max(makespan * scatter, *makespans),
-            optimistic=self.wait + min(makespan / scatter, *makespans),
+            pessimistic=self.wait + max(*ends, *grown),
+            optimistic=self.wait + min(*ends, *grown),
             is_guess=False,
             is_measured=True,
             share=min(1.0, makespan / least) if least > 0 else 1.0,
-            causes=(SCATTER,),
+            causes=(GROWTH, SCATTER) if grown else (SCATTER,),
             one_by_one=None,
         )
+
+    def _if_all_grows(self, makespans: Sequence[float], scatter: float) -> list[float]:
+        """What such a run takes if the work of its tasks grows as the files do that
+        changed, where that is more than all bytes together say."""
+        one = self.optimistic - self.wait  # none of it grows
+        if GROWTH not in self.causes or one <= 0:
+            return []
+        more = (self.pessimistic - self.wait) / one
+        longest = min(makespans) * more
+        shortest = max(makespans) * more
+        if longest > max(makespans):
+            return [longest * scatter]
+        return [shortest / scatter] if shortest < min(makespans) else []
 
     def with_scatter(self, factor: float) -> Prediction:
         """Widen the range by what runs of one workload differ."""

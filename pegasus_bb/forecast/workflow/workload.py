@@ -48,6 +48,9 @@ class JobLoad:
     read: int = 0  # bytes in all
     written: int = 0
     nodes: int = 1  # of the cluster
+    # Seconds that earlier runs say it takes, if all of its work grows with its files,
+    # and if none does; None: no record.
+    takes: tuple[float, float] | None = None
     uses: tuple[FileUse, ...] = ()  # both, as a run has them: made once for all modes
 
 
@@ -118,6 +121,7 @@ def workload(
             if pasts != history.pasts(*task):
                 fewer = history.pasts(*task, *used, fixed=_FIXED)
         is_declared = False
+        takes = (pasts[0][1].duration, fewer[0][1].duration) if pasts else None
         if not pasts and (past := declared_past(job)) is not None:
             pasts = fewer = [(PFS, past)]
             is_declared = True
@@ -143,7 +147,7 @@ def workload(
             demand = demands[key]
         level = graph.level[job.id]
         moves = reads, writes, read, written
-        loads.append(JobLoad(job, level, demand, *moves, nodes))
+        loads.append(JobLoad(job, level, demand, *moves, nodes, takes))
     missing = tuple(lfn for lfn in files if lfn not in sizes)
     return Workload(tuple(loads), graph, sizes, missing, unknown)
 

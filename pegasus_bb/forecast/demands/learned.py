@@ -33,6 +33,7 @@ from pegasus_bb.model.speeds import Speed, Speeds
 class RatePoint(NamedTuple):
     each: float  # seconds of one operation on the place
     seconds: float  # of the task, without its bytes
+    whole: float  # and with them: its run time
 
 
 def fit(points: Sequence[RatePoint]) -> Demand | None:
@@ -62,7 +63,7 @@ def misses_by(demand: Demand, points: Sequence[RatePoint]) -> float:
     """Return the largest error of a run time, as a part of it."""
     return max(
         abs(demand.compute + demand.operations * p.each - p.seconds)
-        / max(p.seconds, 1e-9)
+        / max(p.whole, 1e-9)
         for p in points
     )
 
@@ -199,7 +200,10 @@ def _of_places(seen: Sequence[TaskMeasurement]) -> DemandRange:
     found = None
     each = [1 / one.rate(0.0) for one in seen]
     for _ in range(_ROUNDS):
-        points = [RatePoint(x, one.rest) for x, one in zip(each, seen, strict=True)]
+        points = [
+            RatePoint(x, one.rest, one.past.duration)
+            for x, one in zip(each, seen, strict=True)
+        ]
         found = fit(points)
         if found is None:
             break

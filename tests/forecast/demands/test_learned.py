@@ -4,6 +4,7 @@ known, and from recorded ones."""
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 from hypothesis import given
@@ -91,3 +92,12 @@ def test_extreme_run_times_are_no_error(seconds: float) -> None:
         found = demand_of(pasts, Moved(10**15, 10**15, 10**6), SPEEDS)
         for end in (found.pessimistic, found.optimistic):
             assert 0 <= end.compute <= 1e9 and 0 <= end.operations < float("inf")
+
+
+def test_a_fit_is_missed_by_a_part_of_the_run_time() -> None:
+    """Also where bytes explain all of it on one place: of nothing there is no part."""
+    moved = Moved(4 * 10**9, 0, 0)  # 10 s on the PFS, and 2 s on the tier
+    pasts = ("pfs", Past(18.0)), ("pfs", Past(9.0)), ("bb", Past(3.0))
+    found = learned(*pasts, moved=moved)
+    percent = re.search(r"missed by up to (\d+)%", found.note)
+    assert percent and int(percent[1]) <= 100

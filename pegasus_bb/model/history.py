@@ -7,11 +7,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from pegasus_bb.model.growth import Growth, Sized, Then, growths
 from pegasus_bb.model.modes import OFF
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.workflow import Job
+
+if TYPE_CHECKING:
+    from pegasus_bb.model.growth import Growth, Sized
 
 _LONGEST = 1e9  # seconds; sums of such times are finite
 
@@ -133,6 +136,8 @@ class History:
         """The place and the record of ``job`` in each run that has one, as it would be
         with these ``files``, of which it makes ``made``. ``fixed``: the part of its
         time that does not grow with them, if unknown."""
+        from pegasus_bb.model.growth import Then, growths  # slow to load
+
         by_place: dict[str, list[tuple[History, Past]]] = {}
         for run in (self, *self.others):
             past = run._own(job, transformation)

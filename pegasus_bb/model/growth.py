@@ -40,8 +40,11 @@ def growth(then: Then, files: Sized, made: Sized) -> Growth:
     farther from 1: it may follow a few of many files. If some have other names, outputs
     are compared: records name those. 1 if nothing tells.
     """
-    is_same = all(lfn in then.sizes for lfn, _ in files)
-    before = sum(then.sizes[lfn] for lfn, _ in files) if is_same else then.made
+    sizes = then.sizes
+    if all(sizes.get(lfn) == size for lfn, size in files):
+        return Growth()
+    is_same = all(lfn in sizes for lfn, _ in files)
+    before = sum(sizes[lfn] for lfn, _ in files) if is_same else then.made
     now = sum(size for _, size in (files if is_same else made))
     whole = now / before if now and before else 1.0
     some = _ratio(_changed(then, files), then)
@@ -67,6 +70,8 @@ def growths(thens: Sequence[Then], files: Sized, made: Sized) -> list[Growth]:
     """Compare with several runs on one place: if they had several sizes, they show
     which part of the time grows."""
     each = [growth(then, files, made) for then in thens]
+    if len(thens) == 1:
+        return each
     sizes, now = _comparable(thens, files, made)
     if not now or not sizes or not _SPREAD * min(sizes) <= max(sizes):
         return each

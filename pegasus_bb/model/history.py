@@ -136,21 +136,20 @@ class History:
         """The place and the record of ``job`` in each run that has one, as it would be
         with these ``files``, of which it makes ``made``. ``fixed``: the part of its
         time that does not grow with them, if unknown."""
+        runs = [(run, run._own(job, transformation)) for run in (self, *self.others)]
+        known = [(run, past) for run, past in runs if past is not None]
+        if not files or not known:
+            return [(run.place, past) for run, past in known]
         from pegasus_bb.model.growth import Then, growths  # slow to load
 
-        by_place: dict[str, list[tuple[History, Past]]] = {}
-        for run in (self, *self.others):
-            past = run._own(job, transformation)
-            if past is not None:
-                by_place.setdefault(run.place, []).append((run, past))
-        grown: dict[int, Past] = {}
-        for some in by_place.values():
+        found: list[tuple[str, Past]] = []
+        for place in dict.fromkeys(run.place for run, _ in known):
+            some = [(run, past) for run, past in known if run.place == place]
             thens = [Then(r._sizes_then(files), p.made, p.duration) for r, p in some]
-            found = growths(thens, files, made)
-            for (run, past), more in zip(some, found, strict=True):
-                grown[id(run)] = past.resized(more, fixed)
-        runs = (run for run in (self, *self.others) if id(run) in grown)
-        return [(run.place, grown[id(run)]) for run in runs]
+            more = growths(thens, files, made)
+            grown = zip(some, more, strict=True)
+            found += [(place, past.resized(each, fixed)) for (_, past), each in grown]
+        return found
 
     def of(self, job: str, transformation: str) -> Past | None:
         """The record of ``job``, else of its transformation, in the first run with

@@ -47,8 +47,10 @@ def choose(predictions: Sequence[Prediction]) -> ModeChoice:
 def _pays(found: Prediction, off: Prediction) -> bool:
     if found.is_measured and off.is_measured:
         return found.makespan < off.makespan * (1 - ALIKE)
-    if not _wins_alone(found, off):
-        return False
+    return _wins_alone(found, off) and _pays_as_simulated(found, off)
+
+
+def _pays_as_simulated(found: Prediction, off: Prediction) -> bool:
     if found.is_doubted or off.is_doubted:
         return _wins(found, off)
     loses = found.pessimistic > off.pessimistic * (1 + ALIKE)
@@ -125,7 +127,7 @@ def _why_off(off: Prediction, fastest: Prediction) -> str:
     shortest = f"{off.range} is the shortest"
     if fastest is off or not off.makespan:
         return shortest
-    if _is_open(off, fastest) and fastest.low < off.high:
+    if _pays_as_simulated(fastest, off) and not _wins_alone(fastest, off):
         return (
             f"{off.range}, and {fastest.mode} {fastest.range}, without the computing "
             "that is not known: on that depends which is faster; --bb-history of a run "

@@ -23,6 +23,7 @@ from pegasus_bb.decide.survey import INPUT
 from pegasus_bb.decide.tier_choice import choose_tier, lint_tier
 from pegasus_bb.forecast.workflow.calibration import calibrated, fitted_speeds
 from pegasus_bb.forecast.workflow.execution import Execution
+from pegasus_bb.forecast.workflow.common_cause import with_common_cause
 from pegasus_bb.forecast.workflow.foreign_rates import as_they_hold, rates_remarks
 from pegasus_bb.forecast.workflow.mode_choice import Basis, Compared, Predicted, choose
 from pegasus_bb.forecast.workflow.prediction import Prediction, scatter
@@ -73,6 +74,11 @@ class ModePredictions:
             )
         )
         return found.with_other(max(0.0, min(excess, default=0.0))).with_scatter(factor)
+
+    def beside_the_measured(self, mode: RunMode) -> Prediction:
+        """``of``, with what the modes that runs have measured show of this one."""
+        others = [each for each in self._measured if each is not mode]
+        return with_common_cause([self.of(each) for each in (mode, *others)])[0]
 
     def _simulated(self, mode: RunMode) -> Prediction:
         if mode in self._known:
@@ -400,7 +406,8 @@ def predict(
     predictions = mode_predictions(given, decision)
     if predictions is None:
         return None
-    return Predicted((predictions.of(given.settings.mode),), predictions.basis)
+    found = predictions.beside_the_measured(given.settings.mode)
+    return Predicted((found,), predictions.basis)
 
 
 def compare(

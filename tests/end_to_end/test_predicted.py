@@ -4,7 +4,6 @@ was."""
 from __future__ import annotations
 
 import json
-import math
 import shutil
 from pathlib import Path
 

@@ -229,6 +229,8 @@ def test_what_runs_of_the_workflow_show_is_not_widened(tmp_path: Path) -> None:
     for mode, known in zip(found.modes, as_known.modes, strict=True):
         if mode.is_measured:
             assert mode.range == known.range
+
+
 MB = 10**6
 SLOW = "{read: 500KB/s, write: 500KB/s}"
 

@@ -22,8 +22,8 @@ from pegasus_bb.decide.sizing import automatic_capacity
 from pegasus_bb.decide.survey import INPUT
 from pegasus_bb.decide.tier_choice import choose_tier, lint_tier
 from pegasus_bb.forecast.workflow.calibration import calibrated, fitted_speeds
-from pegasus_bb.forecast.workflow.execution import Execution
 from pegasus_bb.forecast.workflow.common_cause import with_common_cause
+from pegasus_bb.forecast.workflow.execution import Execution
 from pegasus_bb.forecast.workflow.foreign_rates import as_they_hold, rates_remarks
 from pegasus_bb.forecast.workflow.mode_choice import Basis, Compared, Predicted, choose
 from pegasus_bb.forecast.workflow.prediction import Prediction, scatter

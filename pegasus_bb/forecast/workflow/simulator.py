@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -142,9 +143,35 @@ class Simulator:
         found = replace(found, causes=(*work.causes, *rates))
         if not work.unknown_times:
             return found
-        least = [load.demand.pessimistic for load in work.loads]
-        done = self.execute(mode, least, replace(speeds.pessimistic, slots=1))
-        return replace(found, one_by_one=done.makespan)
+        return replace(found, one_by_one=self._one_by_one(mode))
+
+    def _one_by_one(self, mode: Mode) -> float:
+        """Seconds with one job at a time. Alone equal nodes take equally long, so one
+        of each is simulated."""
+        nodes, tasks = mode.outline.nodes, mode.outline.tasks
+        least = [load.demand.pessimistic for load in self.planned.work.loads]
+        count: Counter[tuple[int, int]] = Counter()
+        first: dict[tuple[int, int], int] = {}
+        for at, work in enumerate(mode.work):
+            kind = id(work), id(least[at]) if at < tasks else 0
+            count[kind] += 1
+            first.setdefault(kind, at)
+        some = [replace(nodes[at], children=[], parents=0) for at in first.values()]
+        demands = [least[at] for at in first.values() if at < tasks]
+        alone = replace(
+            mode,
+            outline=Outline(some, len(demands)),
+            work=[mode.work[at] for at in first.values()],
+            rules=replace(mode.rules, phases=()),
+        )
+        slow = replace(self.planned.speeds.pessimistic, slots=1)
+        done = self.execute(alone, demands, slow)
+        return done.makespan + sum(
+            (count[kind] - 1) * (ended - started)
+            for kind, started, ended in zip(
+                first, done.started, done.ended, strict=True
+            )
+        )
 
     @property
     def is_known(self) -> bool:

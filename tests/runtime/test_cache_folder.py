@@ -155,6 +155,19 @@ class TestAtOnce:
         os.close(lease.handle)
         assert use(cache, given)
 
+    def test_a_damaged_copy_that_another_job_just_looks_at_is_brought_anew(
+        self, cache: CacheFolder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Both find the damage, and the other one still has its lock."""
+        given = source(Path(cache.path).parent)
+        lease = bring(cache, given)
+        Path(lease.path).chmod(0o600)
+        Path(lease.path).write_bytes(b"other")
+        ended = [lease.handle]
+        monkeypatch.setattr(time, "sleep", lambda _: os.close(ended.pop()))
+        assert use(cache, given)
+        assert ended == []
+
 
 class TestRoom:
     def test_the_least_recently_used_goes_first(self, cache: CacheFolder) -> None:

@@ -39,6 +39,7 @@ NAME = "pegasus_bb-cache"
 _PART = ".part"
 _KEPT = 7 * 86400.0  # seconds since an entry was used last
 _PATIENCE = 3600.0  # seconds that a job waits for another one, which brings its input
+_LOOK = 1.0  # seconds in which another job is done with its look at a copy
 _PAUSE = 0.05  # seconds between two looks at a lock
 
 
@@ -197,8 +198,12 @@ class CacheFolder:
                 remove_unlocked(entry.path)
 
     def _remove_damaged(self, folder: str) -> None:
-        if not remove_unlocked(folder) and os.path.exists(folder):
-            raise OSError(errno.EBUSY, "it was changed, and a job reads it", folder)
+        """Other jobs may be finding out the same at this moment, with a lock."""
+        deadline = time.monotonic() + _LOOK
+        while not remove_unlocked(folder) and os.path.exists(folder):
+            if time.monotonic() > deadline:
+                raise OSError(errno.EBUSY, "it was changed, and a job reads it", folder)
+            time.sleep(_PAUSE)
 
 
 def _check_parent(disk: str) -> None:

@@ -126,6 +126,8 @@ def _grouped(tasks: Iterable[Task], key: Callable[[Task], tuple[str, str]]) -> G
 def by_layer(run: Run) -> dict[_Key, Layer]:
     """Group by transformation and layer. A transformation of which a task has no log
     that counts is left out."""
+    if not any(task.calls for task in run.tasks):  # the usual case, and soon told
+        return {}
     return {
         key._replace(layer=layer.name): layer
         for key, tasks in by_transformation(run).items()

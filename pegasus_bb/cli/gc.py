@@ -70,13 +70,17 @@ def _shown(judged: Iterator[Leftover], *, yes: bool) -> Iterator[Leftover]:
         kept = kept + (not one.goes)
         echo_lines(_lines(one, yes=yes))
         yield one
-    if yes and (given or kept):
-        click.echo(f"{given} given back, {kept} kept")
-    elif not given and not kept:
-        click.echo("no run has left a reservation behind")
+    if given or kept:
+        click.echo(_total(given, kept, "given back", yes=yes))
     else:
-        more = "; --yes does it" if given else ""
-        click.echo(f"{given} would be given back, {kept} would be kept{more}")
+        click.echo("no run has left a reservation behind")
+
+
+def _total(given: int, kept: int, gone: str, *, yes: bool) -> str:
+    if yes:
+        return f"{given} {gone}, {kept} kept"
+    more = "; --yes does it" if given else ""
+    return f"{given} would be {gone}, {kept} would be kept{more}"
 
 
 def _lines(one: Leftover, *, yes: bool) -> Iterator[str]:
@@ -116,13 +120,10 @@ def _node_lines(done: Iterable[LeftOnNode], *, yes: bool) -> Iterator[str]:
         kept = kept + (not one.goes)
         what = ("REMOVED   " if yes else "WOULD GO  ") if one.goes else "KEPT      "
         yield f"{what}  {one_line(one.path)} ({format_size(one.size)}): {one.why}"
-    if not given and not kept:
-        yield "no job has left anything on the disk of this node"
-    elif yes:
-        yield f"{given} removed, {kept} kept"
+    if given or kept:
+        yield _total(given, kept, "removed", yes=yes)
     else:
-        more = "; --yes does it" if given else ""
-        yield f"{given} would be removed, {kept} would be kept{more}"
+        yield "no job has left anything on the disk of this node"
 
 
 def _command_there(submit_dir: Path, nodes: Iterable[str]) -> str:

@@ -87,7 +87,7 @@ class Speed:
     per_node: bool = key(flag, absent=False, default=False)
     # By how much all rates of the place may be missed, as a part of them.
     error: float = key(percent(number(0, 90)), 0.0, name="error_percent", default=0.0)
-    # What of it nobody measured, bytes or calls: the rates in the file are the least.
+    # What of it was not measured, bytes or calls: these rates are the least.
     at_least: str = key(choice(*_NOT_MEASURED), "", default="")
     # Of one task: the least and the most, of those that the rates were learned from.
     task_bytes: tuple[int, int] | None = key(_sizes, None, default=None)

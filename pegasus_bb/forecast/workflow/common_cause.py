@@ -27,13 +27,8 @@ def with_common_cause(found: Sequence[Prediction]) -> tuple[Prediction, ...]:
 def _down_to(found: Prediction, least: float) -> Prediction:
     low = found.wait + (found.low - found.wait) * least
     rises = found.pessimistic < found.optimistic
-    middle = (1 + least) / 2
     return replace(
-        found,
-        stage_in=found.stage_in * middle,
-        compute=found.compute * middle,
-        stage_out=found.stage_out * middle,
-        other=found.other * middle,
+        found.with_parts_times((1 + least) / 2),  # the middle of the range
         pessimistic=low if rises else found.pessimistic,
         optimistic=found.optimistic if rises else low,
         is_doubted=True,

@@ -198,8 +198,13 @@ class Predicted:
     modes: tuple[Prediction, ...]
     basis: Basis
 
+    @property
+    def rows(self) -> tuple[Prediction, ...]:
+        """The modes as they are shown."""
+        return self.modes
+
     def to_json(self) -> dict[str, Any]:
-        modes = [found.to_json() for found in self.modes]
+        modes = [found.to_json() for found in self.rows]
         return {"modes": modes, **self.basis.to_json()}
 
 
@@ -210,7 +215,7 @@ class Compared(Predicted):
 
     @property
     def rows(self) -> tuple[Prediction, ...]:
-        """The modes as they are shown: what one shows of another is in them."""
+        """What one mode shows of another is in them."""
         return with_common_cause(self.modes)
 
     @property
@@ -228,6 +233,4 @@ class Compared(Predicted):
 
     def to_json(self) -> dict[str, Any]:
         chosen = {"choice": self.choice.mode, "reason": self.choice.reason}
-        modes = [found.to_json() for found in self.rows]
-        whole = {"modes": modes, **self.basis.to_json(), **chosen}
-        return {**whole, "refused": dict(self.refused)}
+        return {**super().to_json(), **chosen, "refused": dict(self.refused)}

@@ -93,14 +93,7 @@ class Prediction:
         if makespan >= simulated:
             longer = replace(self, other=self.other + makespan - simulated)
         else:
-            less = makespan / simulated
-            longer = replace(
-                self,
-                stage_in=self.stage_in * less,
-                compute=self.compute * less,
-                stage_out=self.stage_out * less,
-                other=self.other * less,
-            )
+            longer = self.with_parts_times(makespan / simulated)
         ends = [makespan * scatter, makespan / scatter, *makespans]
         grown = self._if_all_grows(makespans, scatter)
         return replace(
@@ -112,6 +105,16 @@ class Prediction:
             share=min(1.0, makespan / least) if least > 0 else 1.0,
             causes=(GROWTH, SCATTER) if grown else (SCATTER,),
             one_by_one=None,
+        )
+
+    def with_parts_times(self, factor: float) -> Prediction:
+        """Make every part, but the wait, so many times as long."""
+        return replace(
+            self,
+            stage_in=self.stage_in * factor,
+            compute=self.compute * factor,
+            stage_out=self.stage_out * factor,
+            other=self.other * factor,
         )
 
     def _if_all_grows(self, makespans: Sequence[float], scatter: float) -> list[float]:

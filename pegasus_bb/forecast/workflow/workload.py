@@ -33,8 +33,6 @@ _MAY_BE_FIXED = (
     "its files have other sizes, and no tasks of several sizes show which part of its "
     "time grows as those that changed do: all of it, or none"
 )
-
-
 _SHORT = "its declared run time is shorter than its reads and writes take"
 
 

@@ -68,7 +68,7 @@ def other_nodes(submit_dir: Path) -> list[str]:
         hosts = {task.host for task in read_run(submit_dir).tasks}
     except UsageError:  # it has no record yet
         return []
-    # Anybody may have written a record, and srun reads some names as files or lists.
+    # A record can be edited, and srun reads some names as files or lists.
     return sorted({_short(host) for host in hosts if _HOST.fullmatch(host)} - {here})
 
 

@@ -8,9 +8,10 @@ map-reduce. TRACE, else $WFINSTANCE: a trace of WfInstances, such as a Montage. 
 where cgroups throttle: the folder is on a device whose writes the kernel limits to RATE
 (throttled.py); a file is created, renamed or removed there when the device has it,
 which is some 1,500 times a second. Reads come from memory, and node disks are memory.
-So a ratio says what writes and such calls cost, and nothing of reads. A ratio is that
-of the medians, and the time ends when nothing is left to write to the device. TMPDIR
-is on that folder for all, unless the tier has it.
+So a ratio says what writes and such calls cost, and nothing of reads. Chains know run
+times from the first run, which has none, and rates from the site catalog. A ratio is
+that of the medians, and the time ends when nothing is left to write to the device.
+TMPDIR is on that folder for all, unless the tier has it.
 """
 
 from __future__ import annotations
@@ -46,6 +47,9 @@ RATE = 48 * MIB  # bytes per second
 OPTIONS = "noatime,dirsync"  # of the mount
 PAIRS, TASKS = 3, 500
 SLOTS = "2"
+# As a site declares them.
+PFS = {"read": "2GB/s", "write": f"{RATE // 1000}KB/s"}
+NVME = {"read": "2GB/s", "write": "2GB/s"}
 OURS = "chains"
 _INPUTS = "bench-inputs"  # in the folder of the PFS
 _PIECE = b"input" * 8192
@@ -89,6 +93,8 @@ def declared(site: Site, pfs: Throttled, shape: Shape) -> None:
         for lfn, pfn in pfns.items()
     ]
     site.save("replicas.yml", {"pegasus": "5.0", "replicas": replicas})
+    speeds = {"slots": int(SLOTS), "pfs": PFS, "nvme": NVME}
+    site.save("speeds.yml", {"cluster": speeds})
 
 
 def _task(site: Site) -> Path:
@@ -104,7 +110,10 @@ def _write_inputs(shape: Shape, folder: Path) -> None:
 
 def ours(site: Site, pfs: Throttled, shape: Shape, chains: str, name: str) -> Outcome:
     site.declare(temp=chains != "off")
-    more = ("--bb-mode", "transient", "--bb-chains", chains, "--bb-poll", "1s")
+    more = ["--bb-mode", "transient", "--bb-chains", chains, "--bb-poll", "1s"]
+    earlier = site.submit_dir(f"{name.rsplit('-', 2)[0]}-0-0")
+    if earlier.is_dir():
+        more += ["--bb-history", str(earlier), "--bb-speeds", "speeds.yml"]
     site.planned(name, *more)
     os.sync()
     begun = time.time()

@@ -126,18 +126,13 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class WeighedCut:
-    """Jobs that could run at the same time, or in a chain. Seconds from the end of
-    ``after`` to that of the workflow."""
+    """One way to cut a site's jobs into chains, and what the forecast says of it."""
 
-    after: str  # id of the job that feeds them
-    jobs: tuple[str, ...]
-    stays: int  # bytes that never leave the node in a chain
-    in_order: float  # in one chain
-    apart: float
-
-    @property
-    def is_taken(self) -> bool:
-        return self.in_order <= self.apart
+    chains: int
+    jobs: int  # of the one that has the most
+    stays: int  # bytes that never leave their nodes
+    seconds: float  # of the run
+    is_taken: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from pegasus_bb.core.units import abbreviate, format_files, format_size, parse_size
+from pegasus_bb.core.units import (
+    abbreviate,
+    format_count,
+    format_files,
+    format_size,
+    parse_size,
+)
 from pegasus_bb.decide.decision import PlacementDecision
 from pegasus_bb.decide.shared_inputs import readers
 from pegasus_bb.model.settings import Settings
 
-_SHOWN = 10  # lines
 _OF_USER = ("USER", "SLURM_JOB_USER")  # variables that are the same in all jobs
 
 
@@ -36,13 +41,13 @@ def what_chains_do(decision: PlacementDecision, settings: Settings) -> str:
 
 
 def compared_cuts(decision: PlacementDecision) -> Iterator[str]:
-    """Yield lines about jobs that the forecast has compared in a chain and apart."""
-    for cut in decision.cuts[:_SHOWN]:
+    """Yield a line for each cut into chains that the forecast has compared."""
+    for cut in decision.cuts:
+        chains = format_count(cut.chains, "chain") if cut.chains else "no chain"
+        jobs = f" of {cut.jobs} jobs at most" if cut.chains else ""
         yield (
-            f"          {abbreviate(cut.jobs)} after {cut.after}: "
-            f"{cut.in_order:,.1f} s in one chain, where {format_size(cut.stays)} never "
-            f"leave the node, {cut.apart:,.1f} s apart: "
-            f"{'one chain' if cut.is_taken else 'apart'}"
+            f"          forecast {cut.seconds:,.1f} s with {chains}{jobs}, "
+            f"{format_size(cut.stays)} stay{': taken' if cut.is_taken else ''}"
         )
 
 
@@ -58,17 +63,17 @@ def _why_no_chains(decision: PlacementDecision, settings: Settings) -> str:
     if decision.placement.tier.is_staged:
         return "the batch system itself stages the files of each job"
     if decision.cuts:
-        return "by the forecast jobs that could be one chain are faster apart"
+        return "by the forecast the run is faster without"
     if decision.no_chains:
         return f"jobs that could be one chain exceed {decision.no_chains}"
     if settings.chains == "auto":
         return (
             "no job is the only one that reads what its only parent makes; "
-            "--bb-chains on may join more"
+            "with run times (--bb-history) and --bb-speeds more may join"
         )
     return (
-        "no job reads a file of its only parent under the same profiles, or its sizes "
-        "or run times are not known"
+        "no job reads files of all its parents under the same profiles, or their run "
+        "times are not known"
     )
 
 

@@ -61,21 +61,67 @@ def test_off_makes_none_and_auto_only_lines(tree: User) -> None:
     assert jobs(tree, "chains=auto") == ["a b"]
 
 
-def test_on_takes_jobs_beside_the_line_where_run_times_are_known(tree: User) -> None:
+def test_on_takes_what_may_be_together_where_run_times_are_known(tree: User) -> None:
     assert jobs(tree, "chains=on") == ["a b"]
     timed(tree)
-    assert jobs(tree, "chains=on") == ["a b c leg"]
+    assert jobs(tree, "chains=on") == ["a x b c leg far"]
 
 
-def test_of_two_that_go_on_one_is_of_the_line(tree: User) -> None:
-    tree.jobs += [job("d", *read("leg.out"), *make("d.out", result=True))]
-    timed(tree)
-    assert jobs(tree, "chains=on") == ["a b c", "leg d"]
+def test_chains_that_wait_for_other_jobs_than_each_other_stay_apart(
+    tree: User,
+) -> None:
+    """Only c waits for w; as one chain with x, far would wait for w as well."""
+    tree.jobs[2]["uses"] = [*read("w.out"), *make("c.out")]
+    tree.jobs += [job("w", *make("w.out")), job("v", *read("w.out"), *make("v.out"))]
+    timed(tree, w=60 * MINUTE)
+    assert jobs(tree, "chains=on") == ["a b leg"]
+
+
+def test_chains_that_wait_for_the_same_jobs_become_one(tree: User) -> None:
+    """Both c and x wait for w, which is no part of a chain."""
+    for place in (2, 4):
+        tree.jobs[place]["uses"] += read("w.out")
+    tree.jobs[2]["uses"] = [*make("c.out"), *read("w.out")]
+    tree.jobs += [job("w", *make("w.out"))]
+    timed(tree, w=60 * MINUTE)
+    assert jobs(tree, "chains=on") == ["a b leg", "c x far"]
+
+
+def test_a_montage_is_one_chain_for_each_band(user: User) -> None:
+    """Each file has several readers, and nearly each job several parents."""
+    bands(user, "RGB")
+    timed(user, **{each["id"]: 60 for each in user.jobs})
+    every = jobs(user, "chains=on", "chain.time=9m")
+    assert every == [
+        f"{band}1 {band}2 {band}diff {band}fit {band}back1 {band}back2 {band}add"
+        for band in "RGB"
+    ]
+    assert len(jobs(user, "chain.time=1h")) == 1
+
+
+def bands(user: User, names: str) -> None:
+    user.defines = ["pegasus.bb.mode=transient"]
+    user.tier = {"backend": "node-local", "path": "/nvme"}
+    user.jobs = []
+    for band in names:
+        images = [f"{band}1", f"{band}2"]
+        user.jobs += [job(name, *make(name)) for name in images]
+        user.jobs += [
+            job(f"{band}diff", *read(*images), *make(f"{band}diff")),
+            job(f"{band}fit", *read(f"{band}diff"), *make(f"{band}fit")),
+        ]
+        for n in (1, 2):
+            uses = read(f"{band}{n}", f"{band}fit"), make(f"{band}back{n}")
+            user.jobs.append(job(f"{band}back{n}", *uses[0], *uses[1]))
+        backs = read(f"{band}back1", f"{band}back2")
+        user.jobs.append(job(f"{band}add", *backs, *make(f"{band}add")))
+    adds = read(*(f"{band}add" for band in names))
+    user.jobs.append(job("view", *adds, *make("view", result=True)))
 
 
 def test_what_it_saves_and_costs_is_told(tree: User) -> None:
     timed(tree, leg=20 * MINUTE)
-    chains = found(tree, "chains=on")
+    chains = found(tree, "chains=on", "chain.time=40m")
     assert chains is not None
     (chain,) = chains.found
     assert chain.reservation.stay == ("a.out", "b.out")
@@ -87,12 +133,10 @@ def test_what_it_saves_and_costs_is_told(tree: User) -> None:
 
 def test_a_file_that_another_job_reads_leaves_the_node(tree: User) -> None:
     tree.jobs += [job("z", *read("a.out", "b.out"), *make("z.out", result=True))]
-    tree.jobs[2]["uses"] = [*make("c.out", result=True)]
-    timed(tree)
+    timed(tree, z=60 * MINUTE)
     (chain,) = found(tree, "chains=on").found  # type: ignore[union-attr]
-    assert chain.jobs == ("a", "b", "leg")
-    assert chain.reservation.stay == ()
-    assert chain.reservation.stage_out == ("a.out", "b.out", "leg.out")
+    assert chain.jobs == ("a", "x", "b", "c", "leg", "far")
+    assert chain.reservation.stay == ("x.out",)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +195,7 @@ def test_without_a_limit_met_the_workflow_is_why_there_are_no_chains(
     (told,) = node_disk_lines(tree.decision(), tree.given().settings)
     assert told.endswith(
         "none: no job is the only one that reads what its only parent makes; "
-        "--bb-chains on may join more"
+        "with run times (--bb-history) and --bb-speeds more may join"
     )
 
 
@@ -225,8 +269,10 @@ def large(lfn: str) -> list[dict[str, Any]]:
     return [use(lfn, "output", stageOut=False, **sized("3GB"))]
 
 
-def weighed(user: User, seconds: int, **speeds: Any) -> tuple[list[str], WeighedCut]:
-    """The chains, and what the forecast has compared for the first of them."""
+def weighed(
+    user: User, seconds: int, **speeds: Any
+) -> tuple[list[str], tuple[WeighedCut, ...]]:
+    """The chains, and what the forecast has compared."""
     timed(user, **{each["id"]: seconds for each in user.jobs})
     known = {key: speed for key, speed in {**SPEEDS, **speeds}.items() if speed}
     text = json.dumps({"cluster": known})
@@ -234,61 +280,60 @@ def weighed(user: User, seconds: int, **speeds: Any) -> tuple[list[str], Weighed
     user.defines.append("pegasus.bb.speeds=speeds.yml")
     decision = user.decision()
     found = decision.chains.found if decision.chains else ()
-    return [" ".join(chain.jobs) for chain in found], decision.cuts[0]
+    return [" ".join(chain.jobs) for chain in found], decision.cuts
+
+
+LEGS = [f"m{n} {n}a {n}b {n}c" for n in range(4)]
 
 
 def test_auto_takes_jobs_beside_the_line_where_the_bytes_win(fan: User) -> None:
-    """It writes 3 GB with three others, which then are read by eight jobs at a time;
-    two slots have three minutes of work beside that."""
-    found, cut = weighed(fan, 60)
-    assert found == [f"m{n} {n}a {n}b {n}c" for n in range(4)]
-    apart = 120 + (3 * 240 + 180) / 2
-    assert cut == WeighedCut("m0", ("0a", "0b", "0c"), 3 * 10**9, 180, apart)
+    """Apart it writes 3 GB with three others, which then are read by eight jobs at a
+    time, and then by four."""
+    found, cuts = weighed(fan, 60)
+    assert found == LEGS
+    first, *_, last = cuts
+    assert first == WeighedCut(4, 4, 12 * 10**9, pytest.approx(240, abs=1), True)
+    apart = 60 + 120 + 2 * (240 + 60)
+    assert last == WeighedCut(0, 0, 0, pytest.approx(apart, abs=1), False)
 
 
 def test_auto_leaves_them_apart_where_the_parallelism_wins(fan: User) -> None:
-    found, cut = weighed(fan, 600)
+    fan.jobs = fan.jobs[:8]
+    found, cuts = weighed(fan, 600)
     assert found == []
-    assert (cut.in_order, cut.apart) == (1800, 120 + (3 * 240 + 1800) / 2)
+    apart = 600 + 60 + 180 + 600
+    seconds = [cut.seconds for cut in cuts]
+    assert seconds == pytest.approx([2400, 600 + 600 + 60 + 120 + 600, apart], abs=1)
     given = fan.given()
     told = list(node_disk_lines(fan.decision(), given.settings))
-    assert told[0].endswith(
-        "none: by the forecast jobs that could be one chain are faster apart"
-    )
-    assert told[1].strip() == (
-        "0a, 0b, 0c after m0: 1,800.0 s in one chain, where 2.8 GiB never leave the "
-        "node, 1,380.0 s apart: apart"
-    )
-    assert len(told) == 5
+    assert told[0].endswith("none: by the forecast the run is faster without")
+    assert [line.strip() for line in told[1:4]] == [
+        "forecast 2,400.2 s with 2 chains of 4 jobs at most, 5.6 GiB stay",
+        "forecast 1,980.2 s with 2 chains of 2 jobs at most, 0 B stay",
+        "forecast 1,440.2 s with no chain, 0 B stay: taken",
+    ]
 
 
 def test_no_parallelism_goes_where_other_chains_take_all_slots(fan: User) -> None:
-    found, cut = weighed(fan, 600, slots=4)
-    assert len(found) == 4
-    assert (cut.in_order, cut.apart) == (1800, 120 + 3 * 120 + 1800)
+    found, cuts = weighed(fan, 600, slots=4)
+    assert found == LEGS
+    apart = 600 + 120 + 3 * (120 + 600)
+    assert cuts[-1].seconds == pytest.approx(apart, abs=1)
 
 
 def test_without_stated_slots_each_job_has_one(fan: User) -> None:
-    _, cut = weighed(fan, 600, slots=None)
-    assert cut.apart == 120 + (3 * 360 + 1800) / 3
+    _, cuts = weighed(fan, 600, slots=None)
+    apart = 600 + 120 + 360 + 600
+    assert cuts[-1].seconds == pytest.approx(apart, abs=2)
 
 
-def test_what_waits_for_the_end_of_a_chain_counts(fan: User) -> None:
-    """One leg goes on with half an hour of work outside; and one that reads a further
-    file is no part of the chain."""
-    fan.jobs += [job("x", *make("x.out"))]
-    fan.jobs += [job("far", *read("0a.out", "x.out"), *make("far.out", result=True))]
-    fan.jobs[3]["uses"] += read("x.out")
-    found, cut = weighed(fan, 600, slots=100)
-    assert "m0" not in " ".join(found)
-    assert cut.jobs == ("0a", "0b")
-
-
-def test_of_two_cuts_in_one_chain_one_may_be_taken(fan: User) -> None:
-    """Below 0a there is a second fan, of small files."""
-    fan.jobs += [job(f"0a{n}", *read("0a.out"), *make(f"0a{n}.o")) for n in range(3)]
-    found, _ = weighed(fan, 60)
-    assert found[0] == "m0 0a 0b 0c"
+def test_chains_are_as_long_as_is_fastest(user: User) -> None:
+    """Three bands on three slots: one chain each, not all in one."""
+    bands(user, "RGB")
+    user.defines.append("pegasus.bb.chains=auto")
+    found, cuts = weighed(user, 60, slots=3)
+    assert [chain.split()[0] for chain in found] == ["R1", "G1", "B1"]
+    assert (cuts[0].jobs, cuts[0].is_taken) == (22, False)
 
 
 def test_without_run_times_or_speeds_auto_takes_lines_alone(fan: User) -> None:

@@ -213,13 +213,11 @@ def test_explain_and_plan_show_what_stays_and_what_waits(site: Site) -> None:
     assert off.returncode == 0, off.stderr
 
 
-@pytest.mark.parametrize(
-    ("seconds", "jobs", "apart"), [(60, ["D"], 186.4), (1, ["A", "D"], 9.4)]
-)
-def test_auto_shows_what_the_forecast_has_compared(
-    site: Site, seconds: int, jobs: list[str], apart: float
+@pytest.mark.parametrize(("seconds", "chains"), [(60, ["D E"]), (1, ["A B C D E"])])
+def test_auto_takes_the_chains_that_are_fastest_by_the_forecast(
+    site: Site, seconds: int, chains: list[str]
 ) -> None:
-    """B may run beside C, which reads another input as well, and would wait."""
+    """B and C may run at the same time, or in one chain with all others."""
     with site.edited("workflow.yml") as workflow:
         for job in workflow["jobs"]:
             job["profiles"] = {"pegasus": {"runtime": str(seconds)}}
@@ -229,16 +227,17 @@ def test_auto_shows_what_the_forecast_has_compared(
     more = ("--bb-chains", "auto", "--bb-speeds", "speeds.yml")
     words = ("explain", "--bb-mode", "transient", *more)
     found = json.loads(site.bb(*words, "--json", check=True).stdout)
-    assert [chain["jobs"][0] for chain in found["chains"]["found"]] == jobs
-    (cut,) = found["cuts"]
-    assert (cut["after"], cut["jobs"], cut["stays"]) == ("A", ["B"], 0)
-    assert cut["in_order"] == pytest.approx(4 * seconds)
-    assert cut["apart"] == pytest.approx(apart, rel=0.001)
-    assert "B after A: " in site.bb(*words, check=True).stdout
+    joined = [" ".join(chain["jobs"]) for chain in found["chains"]["found"]]
+    assert joined == chains
+    assert [cut["jobs"] for cut in found["cuts"]] == [5, 2, 2]
+    (taken,) = (cut for cut in found["cuts"] if cut["is_taken"])
+    assert taken["seconds"] == min(cut["seconds"] for cut in found["cuts"])
+    told = site.bb(*words, check=True).stdout
+    assert "s with 1 chain of 5 jobs at most, " in told
     folder = planned(site, "run", *more)
     site.finishes("run", RESULT)
     nodes = [path.stem for path in (folder / "bb/nodes").glob("merge_*")]
-    assert len(nodes) == len(jobs)
+    assert len(nodes) == len(chains)
 
 
 def test_files_of_unknown_size_are_no_0_bytes_that_stay(site: Site) -> None:

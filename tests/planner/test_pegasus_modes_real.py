@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 
@@ -163,6 +164,26 @@ def test_a_chain_is_a_cluster_whose_inner_files_stay(runner: WorkflowRunner) -> 
     assert (own["stay"], own["stage_out"]) == (["mid.txt"], ["out.txt"])
     runs_to_a_good_end(runner)
     assert not list((runner.work / "pfs").rglob("mid*.txt"))
+
+
+def test_files_with_several_readers_stay_in_a_chain_with_several_first_jobs(
+    runner: WorkflowRunner,
+) -> None:
+    clustered(runner, runtime="60")
+    with runner.edited("workflow.yml") as data:
+        last = copy.deepcopy(data["jobs"][1]) | {"id": "last"}
+        last["arguments"] = ["mid.txt", "last.txt"]
+        last["uses"][0]["lfn"] = "mid.txt"
+        (result,) = (use for use in last["uses"] if use["type"] == "output")
+        result["lfn"] = "last.txt"
+        last["uses"].append({"lfn": "mid2.txt", "type": "input"})
+        data["jobs"].append(last)
+    submit = plan(runner, "transient", "--bb-chains", "on")
+    (name,) = (p.stem for p in (submit / "bb/nodes").iterdir())
+    own = reservation_of(runner, name)
+    assert sorted(own["stay"]) == ["mid.txt", "mid2.txt"]
+    runs_to_a_good_end(runner)
+    assert (runner.work / "out" / "last.txt").read_text() == "hello\n"
 
 
 def test_a_failed_task_of_a_chain_is_tried_again_in_its_place(

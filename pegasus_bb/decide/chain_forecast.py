@@ -21,7 +21,7 @@ from pegasus_bb.model.placement import JobReservation, Placement
 from pegasus_bb.model.speeds import Speed, Speeds
 
 _NO_LIMIT = Speed(math.inf, math.inf, math.inf, math.inf)
-_TRIALS = 8  # each has chains of half the length of those before
+_MOST = 8  # cuts, each with chains of half the length of those before
 
 
 class ChainForecast:
@@ -44,29 +44,34 @@ class ChainForecast:
 
     def fastest(self, growth: ChainGrowth) -> tuple[Found, tuple[WeighedCut, ...]]:
         """The chains of the shortest run, and all cuts that were compared, from the
-        longest chains to lines alone. Of two that are as fast it is the longer ones."""
-        trials = list(self._trials(growth))
-        if len(trials) == 1:
-            return trials[0], ()
-        cuts = [self._weighed(found) for found in trials]
-        best = min(range(len(cuts)), key=lambda n: cuts[n].seconds)
-        cuts[best] = replace(cuts[best], is_taken=True)
-        return trials[best], tuple(cuts)
-
-    def _trials(self, growth: ChainGrowth) -> Iterator[Found]:
+        longest chains to lines alone. Of two that are as fast it is the longer ones.
+        """
         lines = growth.lines()
-        last = lines
+        trials: list[tuple[WeighedCut, Found]] = []
+        for found in self._trials(growth, lines):
+            trials.append((self._weighed(found), found))
+            if _gets_slower([cut.seconds for cut, _ in trials]):
+                break
+        if not trials:
+            return lines, ()
+        trials.append((self._weighed(lines), lines))
+        best, found = min(trials, key=lambda trial: trial[0].seconds)
+        cuts = (replace(cut, is_taken=cut is best) for cut, _ in trials)
+        return found, tuple(cuts)
+
+    def _trials(self, growth: ChainGrowth, lines: Found) -> Iterator[Found]:
+        """Yield cuts with shorter and shorter chains."""
+        last: Found = []
         longest: float = self._given.settings.chain_time
-        for _ in range(_TRIALS):
+        for _ in range(_MOST):
             found = growth.chains(longest)
             if found == lines:
-                break
+                return
             if found != last:
                 yield found
             last = found
             most = max(sum(self._times[job] for job in chain) for chain in found)
             longest = min(longest, most) / 2
-        yield lines
 
     def _weighed(self, found: Found) -> WeighedCut:
         jobs = self._given.workflow.jobs
@@ -94,3 +99,8 @@ class ChainForecast:
 
     def _size(self, lfns: Sequence[str]) -> int:
         return sum(self._placement.files[lfn].size or 0 for lfn in lfns)
+
+
+def _gets_slower(seconds: Sequence[float]) -> bool:
+    """Whether the last two cuts are no faster than one before them."""
+    return len(seconds) > 2 and min(seconds[-2:]) >= min(seconds[:-2])

@@ -95,7 +95,9 @@ def run_in_private_folder(
         return run_command(bb, argv, environ)
     lock_node(bb, environ)
     scratch = shared.text(needs.scratch) if shared else needs.scratch
-    path = _make_folder(_place_of_folders(bb, needs, scratch, environ) + node.name)
+    name = _place_of_folders(bb, needs, scratch, environ) + node.name
+    is_on_tier = needs.disk is None
+    path, lock = (_make_folder(name), None) if is_on_tier else _make_locked(name)
     try:
         if os.path.exists(_wants_copies(scratch, node.name)):
             needs = needs._replace(copied=needs.inputs)
@@ -117,6 +119,20 @@ def run_in_private_folder(
         return run_and_keep(bb, node.name, path, needs.keep_failed, environ, work)
     finally:
         _discard(path)
+        if lock is not None:
+            os.close(lock)
+
+
+def _make_locked(name: str) -> tuple[str, int]:
+    """A new folder on the disk of the node, and a descriptor with its lock: pegasus-bb
+    gc --nodes removes what has none."""
+    from pegasus_bb.runtime.job_reservation.disk import lock_new
+
+    while True:
+        folder = _make_folder(name)
+        lock = lock_new(folder)
+        if lock is not None:
+            return folder, lock
 
 
 def _place_of_folders(
@@ -129,14 +145,7 @@ def _place_of_folders(
         return os.path.join(scratch, FOLDER, "")
     import hashlib
 
-    from pegasus_bb.core.paths import node_path
-
-    if needs.disk:
-        disk = node_path(needs.disk, environ)
-    else:
-        known = (environ.get(name, "") for name in _NODE_FOLDERS)
-        disk = next(filter(None, known), "/tmp")  # noqa: S108 - as Pegasus does
-    home = os.path.join(disk, f"pegasus-bb-jobs-{os.getuid()}")
+    home = home_on_disk(needs.disk, environ)
     _mkdir_if_missing(home)
     found = os.lstat(home)
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
@@ -146,6 +155,19 @@ def _place_of_folders(
         )
     run = hashlib.sha256(os.fsencode(bb.path)).hexdigest()[:12]
     return os.path.join(home, f"{run}.")
+
+
+def home_on_disk(disk: str, environ: Mapping[str, str]) -> str:
+    """The folder of all private folders of this user on a node; ``disk`` as planning
+    has noted it. Raises ValueError."""
+    from pegasus_bb.core.paths import node_path
+
+    if disk:
+        place = node_path(disk, environ)
+    else:
+        known = (environ.get(name, "") for name in _NODE_FOLDERS)
+        place = next(filter(None, known), "/tmp")  # noqa: S108 - as Pegasus does
+    return os.path.join(place, f"pegasus-bb-jobs-{os.getuid()}")
 
 
 def _make_folder(name: str) -> str:

@@ -18,7 +18,7 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.backends import KINDS
 from pegasus_bb.report.run_folder import read_run
 from pegasus_bb.run.engine.submitdir import find_submit_dir
-from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.bbdir import NODES, BBDir
 from pegasus_bb.runtime.job_reservation.cache_folder import cache_entries, cache_path
 from pegasus_bb.runtime.job_reservation.disk import (
     disk_of,
@@ -27,6 +27,7 @@ from pegasus_bb.runtime.job_reservation.disk import (
     remove_unlocked,
 )
 from pegasus_bb.runtime.job_reservation.temporary_files import size_of
+from pegasus_bb.runtime.private_folder import home_on_disk
 
 _OF_A_JOB = "the folder of a killed job"
 _CACHED = "a cached input, which no job reads"
@@ -44,12 +45,22 @@ class LeftOnNode:
 
 
 def left_on_this_node(submit_dir: Path) -> list[LeftOnNode]:
-    """What this user's jobs have on the disk that the run's tier names, of this and of
-    other runs. Raises UsageError, and ReservationFailed if there is no such disk here.
+    """What this user's jobs have on the disk of this node, where the run's jobs have
+    their folders; of this and of other runs. Raises UsageError, and ReservationFailed
+    if there is no such disk here.
     """
-    disk = _disk(submit_dir)
-    found = [_judged(each, _OF_A_JOB) for each in job_folders(disk) if _is_ours(each)]
-    return sorted([*found, *_cached(disk)], key=lambda left: left.path)
+    bb = BBDir(str(find_submit_dir(submit_dir).bb))
+    home, disk = _private_home(bb), _disk(bb)
+    if home is None and disk is None:
+        raise UsageError(
+            f"{submit_dir}: its jobs have no folders on the disks of nodes: it has no "
+            "tier that is a disk of each node, and private folders are elsewhere"
+        )
+    folders = [] if home is None else _below(home)
+    folders += [] if disk is None else job_folders(disk)
+    found = [_judged(each, _OF_A_JOB) for each in folders if _is_ours(each)]
+    found += [] if disk is None else _cached(disk)
+    return sorted(found, key=lambda left: left.path)
 
 
 def remove_left(left: LeftOnNode) -> LeftOnNode:
@@ -72,14 +83,32 @@ def other_nodes(submit_dir: Path) -> list[str]:
     return sorted({_short(host) for host in hosts if _HOST.fullmatch(host)} - {here})
 
 
-def _disk(submit_dir: Path) -> str:
-    bb = BBDir(str(find_submit_dir(submit_dir).bb))
+def _private_home(bb: BBDir) -> str | None:
+    """The folder of private folders on the disk of a node; None if they are elsewhere.
+    Raises UsageError."""
+    files = Path(bb.file(NODES)).glob("*.json")
+    private = (bb.node(file.stem).private for file in files)
+    needs = next((each for each in private if each.get("disk") is not None), None)
+    if needs is None:
+        return None
+    try:
+        return home_on_disk(str(needs["disk"]), os.environ)
+    except ValueError as error:
+        raise UsageError(f"{needs['disk']}, for private folders: {error}") from None
+
+
+def _below(home: str) -> list[str]:
+    if not _is_ours(home):  # there is none, or it is another user's
+        return []
+    return [str(folder) for folder in Path(home).iterdir()]
+
+
+def _disk(bb: BBDir) -> str | None:
+    """The disk of this node that is the tier of the run; None if its tier is another.
+    Raises UsageError, and ReservationFailed."""
     request = bb.transient() if bb.is_transient else None
     if request is None or KINDS[request.backend].has_reservations:
-        raise UsageError(
-            f"{submit_dir}: its jobs have no folders on the disks of nodes: it has no "
-            "tier that is a disk of each node"
-        )
+        return None
     path = request.settings.get("path", "")
     others = set(re.findall(r"\$\{?(\w+)", path)) - _OF_A_USER
     if others:

@@ -137,14 +137,24 @@ def _make_locked(folder: str) -> int:
             if is_full(error):
                 raise TierFull(f"{folder}: {error.strerror}") from error
             raise _no_disk(f"{folder}: {error.strerror}") from error
-        # Until it is locked, another launch may consider it left over and remove it.
-        with contextlib.suppress(FileNotFoundError):
-            lock = os.open(folder, FOLDER)
-            with contextlib.suppress(OSError):  # without locks nothing is removed
-                fcntl.flock(lock, fcntl.LOCK_EX)
-            if is_same_folder(folder, lock):
-                return lock
-            os.close(lock)
+        lock = lock_new(folder)
+        if lock is not None:
+            return lock
+
+
+def lock_new(folder: str) -> int | None:
+    """A descriptor with the lock of ``folder``, just made. None if it is gone by then:
+    before it is locked, another process may think it left over, and remove it."""
+    try:
+        lock = os.open(folder, FOLDER)
+    except FileNotFoundError:
+        return None
+    with contextlib.suppress(OSError):  # without locks nothing is removed
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    if is_same_folder(folder, lock):
+        return lock
+    os.close(lock)
+    return None
 
 
 def is_same_folder(folder: str, handle: int) -> bool:

@@ -17,7 +17,8 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.runtime.job_reservation.cache_folder import cache_path
 from pegasus_bb.runtime.job_reservation.disk import on_the_disk
 from pegasus_bb.runtime.job_reservation.space import SharedInputs
-from tests.support.user_site import Site
+from tests.support.user_site import Site, kill
+from tests.support.waiting import until
 
 HOST = socket.gethostname()
 
@@ -120,6 +121,41 @@ def test_programs_read_json(disk: Path, run: Path) -> None:
     [one] = json.loads(gc(run, "--json").output)["left"]
     assert (one["path"], one["goes"]) == (str(left), True)
     assert one["size"] >= 8192
+
+
+def launchers_below(folder: Path) -> list[int]:
+    """The parents of the tasks that work below ``folder``."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if (process / "cwd").readlink().is_relative_to(folder):
+                stat = (process / "stat").read_text().rpartition(")")[2]
+                found.append(int(stat.split()[1]))
+        except OSError:  # ended, or another user's
+            continue
+    return found
+
+
+def test_the_private_folder_of_a_killed_job_goes_and_that_of_a_running_one_stays(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.configure("condorio")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    monkeypatch.setenv("TMPDIR", str(disk))
+    run = site.planned("run", "--bb-mode", "persistent", "--bb-private", "node")
+    begun = site.slow(60)
+    engine = site.start_run("run")
+    until(begun.exists)
+    (home,) = disk.glob("pegasus-bb-jobs-*")
+    (private,) = home.iterdir()
+    assert f"KEPT        {private} (" in gc(run, "--yes").output
+    kill(engine)
+    for launcher in launchers_below(private):
+        os.kill(launcher, signal.SIGKILL)
+    until(lambda: f"WOULD GO    {private} (" in gc(run).output)
+    assert f"REMOVED     {private} (" in gc(run, "--yes").output
+    assert list(home.iterdir()) == []
 
 
 def test_a_run_without_disks_of_nodes_is_refused(site: Site) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.data_configuration import DataConfiguration, data_configuration
+from pegasus_bb.model.document import plain
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.history import History
 from pegasus_bb.model.modes import RunMode
@@ -63,6 +65,23 @@ class PlanningInput:
     def levels(self) -> int:
         """The length of the longest chain of jobs."""
         return max(self.graph.level.values(), default=0)
+
+    @cached_property
+    def profile(self) -> Callable[[Job, str], str | None]:
+        """A function: the pegasus profile of a job, else of its program."""
+        programs, site = self.catalogs.transformations, self.site.name
+
+        @cache
+        def of_program(name: str, key: str) -> str | None:
+            known = programs.profiles(name, site)
+            every = (profiles.get("pegasus") or {} for profiles in known)
+            return next((plain(each[key]) for each in every if key in each), None)
+
+        def of_job(job: Job, key: str) -> str | None:
+            own = job.profile("pegasus", key) if "profiles" in job.data else None
+            return of_program(job.transformation, key) if own is None else own
+
+        return of_job
 
     def is_asked_for(
         self, job: Job, key: str, choices: tuple[str, str], would_do: str

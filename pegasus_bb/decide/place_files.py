@@ -113,8 +113,8 @@ def _lifetimes(
     given: PlanningInput, lives: Mapping[str, tuple[int, int]]
 ) -> dict[str, float]:
     """LFN -> seconds between its first level and its last, if run times are known."""
-    jobs = given.workflow.jobs.values()
-    if not given.history.has_times and not any(map(declared_past, jobs)):
+    declared = (given.profile(x, "runtime") for x in given.workflow.jobs.values())
+    if not given.history.has_times and not any(map(declared_past, declared)):
         return {}
     from pegasus_bb.decide.run_times import LevelClock  # a first plan knows none
 

@@ -24,7 +24,7 @@ def known_times(given: PlanningInput) -> dict[str, float]:
     times: dict[str, float] = {}
     for job in given.workflow.jobs.values():
         past = history.of(job.id, job.transformation) if has_times else None
-        past = past or declared_past(job)
+        past = past or declared_past(given.profile(job, "runtime"))
         if past is not None:
             times[job.id] = past.duration
     return times

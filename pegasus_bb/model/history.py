@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from pegasus_bb.model.modes import OFF
 from pegasus_bb.model.placement import PFS
-from pegasus_bb.model.workflow import Job
 
 if TYPE_CHECKING:
     from pegasus_bb.model.growth import Growth, Sized
@@ -214,10 +213,9 @@ def most_at_once(history: History) -> int | None:
     return max((run.at_once for run in runs if run.at_once), default=None)
 
 
-def declared_past(job: Job) -> Past | None:
-    """The run time of the job's profile ``pegasus: runtime``, in seconds; None if it is
-    not a plausible time."""
-    text = job.profile("pegasus", "runtime") if "profiles" in job.data else None
+def declared_past(text: str | None) -> Past | None:
+    """The run time of a job by its profile ``pegasus: runtime``, in seconds; None if it
+    has none, or no plausible time."""
     try:
         seconds = float(text) if text else -1.0
     except ValueError:

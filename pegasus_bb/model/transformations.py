@@ -110,6 +110,16 @@ class TransformationCatalog:
         inside = [e for e in executables if e.container]
         return next(iter([*installed, *own, *stageable, *inside]), None)
 
+    def profiles(
+        self, full_name: str, site: str
+    ) -> Iterator[Mapping[str, Mapping[str, Any]]]:
+        """Yield those of the program on ``site``, then those of its transformation."""
+        here = self.executable(full_name, site)
+        if here is not None:
+            yield here.profiles
+        if full_name in self.transformations:
+            yield self.transformations[full_name].profiles
+
     def is_only_local(self, full_name: str, site: str) -> bool:
         """Whether site local has the program, and ``site`` cannot have it."""
         here = self.executable(full_name, "local")

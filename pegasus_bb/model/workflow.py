@@ -124,12 +124,7 @@ class Job:
     ) -> Iterator[Mapping[str, Mapping[str, Any]]]:
         """Its profiles and those of its program on ``site``, the nearest first."""
         yield self.data.get("profiles") or {}
-        name = self.transformation
-        here = programs.executable(name, site)
-        if here is not None:
-            yield here.profiles
-        if name in programs.transformations:
-            yield programs.transformations[name].profiles
+        yield from programs.profiles(self.transformation, site)
 
     def inputs(self) -> Iterator[Use]:
         return (use for use in self.uses if use.kind == "input")

@@ -351,7 +351,9 @@ def _simulator(given: PlanningInput, placement: Placement, speeds: Speeds) -> Si
     if not speeds.states_slots and (at_once := most_at_once(history)):
         speeds = replace(speeds, slots=at_once)
     speeds = fitted_speeds(history, speeds)
-    work = workload(given.workflow, given.graph, files, speeds, history)
+    work = workload(
+        given.workflow, given.graph, files, speeds, history, profile=given.profile
+    )
     speeds = as_they_hold(speeds, work, history)
     inputs = [f.lfn for f in files.values() if f.role == INPUT]
     catalogs = given.catalogs

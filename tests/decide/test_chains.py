@@ -61,6 +61,16 @@ def test_off_makes_none_and_auto_only_lines(tree: User) -> None:
     assert jobs(tree, "chains=auto") == ["a b"]
 
 
+def test_a_program_says_the_run_times_of_its_jobs(tree: User) -> None:
+    profiles = {"pegasus": {"runtime": 5 * MINUTE}}
+    tree.transformations = [{"name": "work", "profiles": profiles, "sites": []}]
+    tree.jobs[0]["profiles"] = {"pegasus": {"runtime": 35 * MINUTE}}
+    chains = found(tree, "chains=on", "chain.time=50m")
+    assert chains is not None
+    assert [chain.jobs for chain in chains.found] == [("a", "b", "c", "leg")]
+    assert chains.span == (50 * MINUTE, 55 * MINUTE)
+
+
 def test_on_takes_what_may_be_together_where_run_times_are_known(tree: User) -> None:
     assert jobs(tree, "chains=on") == ["a b"]
     timed(tree)

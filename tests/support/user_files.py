@@ -17,7 +17,7 @@ from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.placement import PlacedFile, Placement
 from pegasus_bb.model.property_files import read_properties
 from pegasus_bb.model.settings import Settings, read_settings
-from pegasus_bb.model.workflow import Workflow, read_workflow
+from pegasus_bb.model.workflow import Job, Workflow, read_workflow
 
 
 def use(lfn: str, kind: str, **more: Any) -> dict[str, Any]:
@@ -26,6 +26,11 @@ def use(lfn: str, kind: str, **more: Any) -> dict[str, Any]:
 
 def job(ident: str, *uses: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"type": "job", "name": "work", "id": ident, "uses": list(uses), **more}
+
+
+def own_profile(job: Job, key: str) -> str | None:
+    """Where programs have no profiles."""
+    return job.profile("pegasus", key)
 
 
 def sized(size: int | str) -> dict[str, Any]:

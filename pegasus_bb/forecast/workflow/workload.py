@@ -8,7 +8,7 @@ counted goes before that. Demands are learned from earlier runs, or from what
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
@@ -23,6 +23,8 @@ from pegasus_bb.model.run import FileUse
 from pegasus_bb.model.speeds import Speeds
 from pegasus_bb.model.workflow import Job, Workflow
 
+# A pegasus profile of a job, by its key.
+ProfileOf: TypeAlias = Callable[[Job, str], "str | None"]
 Sized: TypeAlias = tuple[tuple[str, int], ...]  # (LFN, bytes)
 _COUNTED = 1 << 20  # bytes; of smaller inputs a count tells of the program's own start
 _NOTHING = DemandRange(Demand(0.0), Demand(0.0))
@@ -98,6 +100,8 @@ def workload(
     files: Mapping[str, PlacedFile],
     speeds: Speeds,
     history: History,
+    *,
+    profile: ProfileOf,
 ) -> Workload:
     learned = history.largest_sizes
     known = (
@@ -120,11 +124,12 @@ def workload(
                 fewer = history.pasts(*task, *used, fixed=_FIXED)
         is_declared = False
         takes = (pasts[0][1].duration, fewer[0][1].duration) if pasts else None
-        if not pasts and (past := declared_past(job)) is not None:
+        past = None if pasts else declared_past(profile(job, "runtime"))
+        if past is not None:
             pasts = fewer = [(PFS, past)]
             is_declared = True
         demand = _NOTHING
-        nodes = _whole(job, "nodes")
+        nodes = _whole(profile(job, "nodes"))
         if not pasts:
             unknown += 1
         else:
@@ -132,7 +137,7 @@ def workload(
             reads, read = _as_counted(reads, read, first.read)
             writes, written = _as_counted(writes, written, first.written)
             moved = Moved(read, written, len(reads) + len(writes))
-            cores = _whole(job, "cores")
+            cores = _whole(profile(job, "cores"))
             key = (*pasts, moved, cores, nodes, is_declared)
             if key not in demands:
                 ask = moved, speeds, cores, nodes
@@ -160,8 +165,7 @@ def _noted(demand: DemandRange, note: str) -> DemandRange:
     return replace(demand, note="; ".join(filter(None, (demand.note, note))))
 
 
-def _whole(job: Job, key: str) -> int:
-    text = job.profile("pegasus", key) if "profiles" in job.data else None
+def _whole(text: str | None) -> int:
     return int(text) if text and text.isdigit() and int(text) else 1
 
 

@@ -13,7 +13,7 @@ from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History, Startup
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.speeds import Speed, Speeds
-from tests.support.user_files import User, job, sized, use
+from tests.support.user_files import User, job, own_profile, sized, use
 
 MB = 1_000_000
 PFS = Speed(read=100 * MB, write=50 * MB, job_read=20 * MB, job_write=10 * MB)
@@ -59,7 +59,8 @@ def planned(
     placement = user.decide()
     graph = build_graph(workflow)
     found = fast or speeds()
-    work = workload(workflow, graph, placement.files, found, history or History())
+    known = history or History()
+    work = workload(workflow, graph, placement.files, found, known, profile=own_profile)
     if history is None:
         loads = (replace(load, demand=A_MINUTE) for load in work.loads)
         work = replace(work, loads=tuple(loads))

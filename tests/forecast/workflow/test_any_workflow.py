@@ -28,6 +28,7 @@ from pegasus_bb.model.speeds import Speed, Speeds
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Use, read_workflow
 from tests.support.any_workflow import workflows
+from tests.support.user_files import own_profile
 
 SIZES = st.integers(0, 1000)  # bytes
 SECONDS = st.sampled_from([0.0, 0.25, 1.0, 3.0, 10.0])
@@ -89,7 +90,8 @@ def planned(draw: st.DrawFn) -> Drawn:
         for lfn in {**read, **made}
     }
     rates = draw(speeds())
-    work = workload(workflow, build_graph(workflow), files, rates, History())
+    graph = build_graph(workflow)
+    work = workload(workflow, graph, files, rates, History(), profile=own_profile)
     loads = []
     for load in work.loads:
         demand = Demand(draw(SECONDS), draw(SECONDS))

@@ -11,7 +11,7 @@ from pegasus_bb.forecast.workflow.workload import Workload, workload
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History, Past
 from pegasus_bb.model.speeds import Speed, Speeds
-from tests.support.user_files import User, job, sized, use
+from tests.support.user_files import User, job, own_profile, sized, use
 
 MB = 1_000_000
 PFS = Speed(100 * MB, 100 * MB, 10 * MB, 10 * MB, ops=1000.0, job_ops=100.0)
@@ -29,7 +29,9 @@ def loads(folder: Path, history: History, **more: Any) -> Workload:
     workflow, _, _ = User(folder, jobs=[reader]).read()
     placement = User(folder, jobs=[reader], tier={"capacity": "1TiB"}).decide()
     graph = build_graph(workflow)
-    return workload(workflow, graph, placement.files, SPEEDS, history)
+    return workload(
+        workflow, graph, placement.files, SPEEDS, history, profile=own_profile
+    )
 
 
 def test_of_an_unknown_job_only_the_files_count(tmp_path: Path) -> None:

@@ -28,7 +28,6 @@ from pegasus_bb.decide.survey import INPUT, INTERMEDIATE, OUTPUT, File, metadata
 from pegasus_bb.decide.tier_choice import job_tier
 from pegasus_bb.model.catalog_files import environment
 from pegasus_bb.model.document import Document, Key, load_value
-from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.modes import RunMode
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.tiers import Tier
@@ -194,33 +193,33 @@ def _tier_words(
 
 
 def _rules_of_jobs(
-    workflow: Workflow, graph: Graph, files: Mapping[str, File], words: TierWords
+    given: PlanningInput, files: Mapping[str, File], words: TierWords
 ) -> dict[str, Rule]:
-    """LFN -> rule, from the profiles of jobs. Raises CatalogError."""
-    profiles = _profiles(workflow, files, words)
+    """LFN -> rule, from the profiles of jobs and programs. Raises CatalogError."""
+    profiles = _profiles(given, files, words)
     rules: dict[str, Rule] = {}
     for ident, word in profiles.items():
         where = words.meaning[word]
-        for use in workflow.jobs[ident].uses:
+        for use in given.workflow.jobs[ident].uses:
             if use.kind != "input":
                 reason = f"job {ident}, which writes it, has the profile {KEY}: {word}"
                 rules[use.lfn] = Rule(where, reason)
             elif where == JOB:
                 continue  # a job reservation is for what its job makes
             elif use.lfn not in rules and files[use.lfn].role == INPUT:
-                readers = {profiles.get(reader) for reader in graph.consumers[use.lfn]}
-                if readers == {word}:
+                readers = given.graph.consumers[use.lfn]
+                if {profiles.get(reader) for reader in readers} == {word}:
                     reason = f"every job that reads it has the profile {KEY}: {word}"
                     rules[use.lfn] = Rule(where, reason)
     return rules
 
 
 def _profiles(
-    workflow: Workflow, files: Mapping[str, File], words: TierWords
+    given: PlanningInput, files: Mapping[str, File], words: TierWords
 ) -> dict[str, str]:
     profiles: dict[str, str] = {}
-    for job in workflow.jobs.values():
-        word = job.profile("pegasus", KEY) if "profiles" in job.data else None
+    for job in given.workflow.jobs.values():
+        word = given.profile(job, KEY)
         if word is None:
             continue
         fault = words.fault(word)
@@ -231,8 +230,11 @@ def _profiles(
             fault = _fault_of_made(job, files, words, word)
             would_do = "the metadata bb.tier of those of its files that no job reads"
         if fault:
+            if job.profile("pegasus", KEY) is None:
+                programs = given.catalogs.transformations
+                raise programs.error(job.transformation, fault, word, would_do)
             at = ["jobs", job.index, "profiles", "pegasus", KEY]
-            raise workflow.document.error(fault, at, word, would_do)
+            raise given.workflow.document.error(fault, at, word, would_do)
         profiles[job.id] = word
     return profiles
 
@@ -265,10 +267,10 @@ def _narrow_rules(
 ) -> dict[str, Rule]:
     """LFN -> rule, of the files that have one of their own. Raises CatalogError."""
     workflow = given.workflow
-    graph = given.graph
+    readers = given.graph.consumers
     tiers = given.catalogs.tiers.get(tier.site, [tier])
-    words = _tier_words(tier, tiers, _other_job_tier(given, tier), graph.consumers)
-    rules = _rules_of_jobs(workflow, graph, files, words)
+    words = _tier_words(tier, tiers, _other_job_tier(given, tier), readers)
+    rules = _rules_of_jobs(given, files, words)
     patterns = _patterns(given, files, words)
     for lfn, file in files.items():
         if file.tier and lfn not in patterns:

@@ -55,6 +55,18 @@ def test_a_job_s_profile_is_about_what_it_writes(user: User) -> None:
     assert "ID1, which writes it" in user.placed("mid.txt").reason
 
 
+def test_a_program_says_it_for_all_its_jobs_that_do_not(user: User) -> None:
+    program = {"name": "work", "profiles": profile("pfs"), "sites": []}
+    user.transformations = [program]
+    user.jobs[1]["profiles"] = profile("bb")
+    homes = user.homes()
+    assert (homes["mid.txt"], homes["out.txt"]) == (("pfs", "write"), ("bb", "write"))
+    program["profiles"] = profile("sdd")
+    error = user.is_refused("no such tier")
+    assert error.file.endswith("transformations.yml")
+    assert error.key == "transformations.0"
+
+
 def test_an_input_moves_if_all_its_readers_say_so(user: User) -> None:
     user.jobs[1]["uses"].append(use("in.txt", "input"))
     user.jobs[0]["profiles"] = profile("pfs")

@@ -42,6 +42,12 @@ def planned(site: Site, run: str, *more: str) -> Path:
     return site.planned(run, "--bb-mode", "transient", "--bb-poll", "1s", *more)
 
 
+def takes(site: Site, seconds: int) -> None:
+    with site.edited("workflow.yml") as workflow:
+        for job in workflow["jobs"]:
+            job["profiles"] = {"pegasus": {"runtime": str(seconds)}}
+
+
 def node(folder: Path, name: str = CHAIN) -> dict[str, Any]:
     """Of the plan."""
     note = json.loads((folder / f"bb/nodes/{name}.json").read_text())
@@ -170,10 +176,17 @@ def test_a_failed_chain_begins_anew_and_says_which_task_failed(site: Site) -> No
     site.finishes("run", RESULT)
 
 
+@pytest.mark.parametrize(
+    ("slow", "is_whole"),
+    [("e.dat", False), ("b.dat", True), ("sub/c.dat", True)],
+)
 def test_a_chain_that_is_killed_anywhere_leaves_right_results(
-    site: Site, disk: Path
+    site: Site, disk: Path, slow: str, is_whole: bool
 ) -> None:
-    begun = site.slow(2, "e.dat")
+    """Of D and E, or of all jobs, where run times are known."""
+    if is_whole:
+        takes(site, seconds=1)
+    begun = site.slow(2, slow)
     planned(site, "run", "--bb-chains", "on")
     killed_when(site, "run", CHAIN, begun)
     site.finishes("run", RESULT)
@@ -218,9 +231,7 @@ def test_auto_takes_the_chains_that_are_fastest_by_the_forecast(
     site: Site, seconds: int, chains: list[str]
 ) -> None:
     """B and C may run at the same time, or in one chain with all others."""
-    with site.edited("workflow.yml") as workflow:
-        for job in workflow["jobs"]:
-            job["profiles"] = {"pegasus": {"runtime": str(seconds)}}
+    takes(site, seconds)
     speeds = {"slots": 2, "pfs": {"read": "10KB/s", "write": "10KB/s"}}
     speeds["nvme"] = {"read": "1GB/s", "write": "1GB/s"}
     (site.work / "speeds.yml").write_text(json.dumps({"cluster": speeds}))

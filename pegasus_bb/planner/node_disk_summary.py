@@ -58,8 +58,6 @@ def _compared(without: str, with_chains: str) -> str:
 
 
 def _why_no_chains(decision: PlacementDecision, settings: Settings) -> str:
-    if not settings.mode.is_only_for_jobs:
-        return "only mode transient has them"
     if decision.placement.tier.is_staged:
         return "the batch system itself stages the files of each job"
     if decision.cuts:

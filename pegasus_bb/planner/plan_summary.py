@@ -22,6 +22,8 @@ from pegasus_bb.planner.rewrite.gridstart import gridstart_note
 from pegasus_bb.planner.rewrite.pass_input import Inputs
 from pegasus_bb.planner.settings_left_out import settings_left_out, unknown_settings
 
+_NO_CHAINS = "chains:   none: only mode transient has them"
+
 
 def summary(
     given: PlanningInput, decision: PlacementDecision | None
@@ -39,6 +41,7 @@ def summary(
         return (
             mode,
             folders,
+            *([] if settings.chains == "off" else [_NO_CHAINS]),
             *unused_tier_notes(tiers, settings),
             *python,
         )
@@ -103,7 +106,9 @@ def node_disk_lines(decision: PlacementDecision, settings: Settings) -> Iterator
         return
     from pegasus_bb.planner import node_disk_summary  # few plans have either
 
-    if settings.chains != "off":
+    if settings.chains != "off" and not settings.mode.is_only_for_jobs:
+        yield _NO_CHAINS
+    elif settings.chains != "off":
         yield node_disk_summary.what_chains_do(decision, settings)
         yield from node_disk_summary.compared_cuts(decision)
     if has_cache and (line := node_disk_summary.what_the_cache_does(decision)):

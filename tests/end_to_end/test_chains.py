@@ -224,6 +224,7 @@ def test_explain_and_plan_show_what_stays_and_what_waits(site: Site) -> None:
     assert "cuts" not in found
     off = site.plan("other", "--bb-mode", "off", "--bb-chains", "on")
     assert off.returncode == 0, off.stderr
+    assert "chains:   none: only mode transient has them\n" in off.stderr
 
 
 @pytest.mark.parametrize(("seconds", "chains"), [(60, ["D E"]), (1, ["A B C D E"])])

@@ -87,6 +87,7 @@ class ChainGrowth:
         self._capacity = capacity_maker(tier, given.settings)
         self._limit = _least_limit(tier, given.settings)
         self._chain_of: dict[str, _Growing] = {}
+        self._refused: set[frozenset[str]] = set()  # chains, by their first jobs
         self.limits_met: dict[str, None] = {}
 
     def lines(self) -> Found:
@@ -94,7 +95,7 @@ class ChainGrowth:
 
     def chains(self, longest: float) -> Found:
         """Lines, and chains that run for ``longest`` seconds at most."""
-        self._chain_of = {}
+        self._chain_of, self._refused = {}, set()
         for ident in self._graph.order:
             if ident in self._placement.job_reservations:
                 self._put(ident, longest)
@@ -135,19 +136,20 @@ class ChainGrowth:
     def _above(self, ident: str) -> list[_Growing]:
         """The chains of its parents; none if these wait for other jobs than each other,
         or if it reads no file of one of them."""
+        chain_of = self._chain_of
         parents = self._graph.parents[ident]
         last = max(parents, key=self._place.__getitem__, default="")
-        if last not in self._chain_of:
+        if last not in chain_of:
             return []
-        waits_for = self._chain_of[last].waits_for
+        waits_for = chain_of[last].waits_for
         near = [parent for parent in parents if parent not in waits_for]
-        chains = [self._chain_of.get(parent) for parent in near]
-        found = {id(chain): chain for chain in chains if chain is not None}
-        read = {id(self._chain_of.get(maker)) for maker in self._read_from(ident)}
-        are_alike = all(
-            chain is not None and chain.waits_for == waits_for for chain in chains
-        )
-        return list(found.values()) if are_alike and found.keys() <= read else []
+        chains = [chain_of[parent] for parent in near if parent in chain_of]
+        found = {chain.jobs[0]: chain for chain in chains}
+        makers = (maker for maker in self._read_from(ident) if maker in chain_of)
+        read = {chain_of[maker].jobs[0] for maker in makers}
+        wait_alike = all(chain.waits_for == waits_for for chain in found.values())
+        is_whole = len(chains) == len(near) and found.keys() <= read
+        return list(found.values()) if wait_alike and is_whole else []
 
     def _read_from(self, ident: str) -> Iterator[str]:
         """Yield the jobs that make those of its inputs that live on the tier."""
@@ -166,9 +168,13 @@ class ChainGrowth:
         most = self._given.settings.chain_time
         if seconds > longest < most and not self._is_line(ident):
             return False
+        tried = frozenset(chain.jobs[0] for chain in above)
+        if tried in self._refused:  # adding up their files again takes long
+            return False
         met = self._limit_met(above, alone, seconds)
         if met:
             self.limits_met[met] = None
+            self._refused.update({tried} if len(above) > 1 else ())
         return not met
 
     def _is_line(self, ident: str) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from statistics import fmean
+from typing import NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import format_files
@@ -25,6 +26,7 @@ from pegasus_bb.forecast.workflow.calibration import calibrated, fitted_speeds
 from pegasus_bb.forecast.workflow.common_cause import with_common_cause
 from pegasus_bb.forecast.workflow.execution import Execution
 from pegasus_bb.forecast.workflow.foreign_rates import as_they_hold, rates_remarks
+from pegasus_bb.forecast.workflow.joined import joined
 from pegasus_bb.forecast.workflow.mode_choice import Basis, Compared, Predicted, choose
 from pegasus_bb.forecast.workflow.prediction import Prediction, scatter
 from pegasus_bb.forecast.workflow.simulator import Mode, PlannedWorkflow, Simulator
@@ -48,6 +50,13 @@ from pegasus_bb.planner.reading import read
 _SAME_WORK = 1.5  # sizes and numbers below this factor are taken for the same workload
 
 
+class Way(NamedTuple):
+    """How a run goes."""
+
+    mode: RunMode
+    has_chains: bool = False
+
+
 @dataclass(frozen=True)
 class ModePredictions:
     """The input of the predictions of every mode, and those made so far."""
@@ -57,16 +66,19 @@ class ModePredictions:
     persistent: PlacementDecision  # where files live if there is room for all
     simulator: Simulator
     _answers: dict[RunMode, Placement | UsageError] = field(default_factory=dict)
-    _known: dict[RunMode, Prediction] = field(default_factory=dict)
+    _known: dict[Way, Prediction] = field(default_factory=dict)
     _modes: list[Mode] = field(default_factory=list)  # that were simulated
 
     def of(self, mode: RunMode) -> Prediction:
         """The prediction as an earlier run in this mode was measured; without such a
         run, plus the least time that any run took beyond its simulation."""
-        found = self._simulated(mode)
+        return self._of(self._way(mode))
+
+    def _of(self, way: Way) -> Prediction:
+        found = self._simulated(way)
         factor = scatter(self.given.history)
-        if mode in self._measured:
-            return found.as_measured(self._measured[mode], factor)
+        if way in self._measured:
+            return found.as_measured(self._measured[way], factor)
         excess = (
             fmean(makespans) - (run.makespan - run.wait)
             for run, makespans in (
@@ -77,27 +89,54 @@ class ModePredictions:
 
     def beside_the_measured(self, mode: RunMode) -> Prediction:
         """``of``, with what the modes that runs have measured show of this one."""
-        others = [each for each in self._measured if each is not mode]
-        return with_common_cause([self.of(each) for each in (mode, *others)])[0]
+        way = self._way(mode)
+        others = [each for each in self._measured if each != way]
+        return with_common_cause([self._of(each) for each in (way, *others)])[0]
 
-    def _simulated(self, mode: RunMode) -> Prediction:
-        if mode in self._known:
-            return self._known[mode]
-        what = self.mode(mode)
+    def _way(self, mode: RunMode) -> Way:
+        """How a run in ``mode`` would go."""
+        return Way(mode, mode.is_only_for_jobs and self._chained is not None)
+
+    @cached_property
+    def _chained(self) -> Simulator | None:
+        """Of the workflow with its chains; None where there are none."""
+        settings = self.given.settings
+        if settings.chains == "off" or self.whole.tier.is_staged:
+            return None
+        try:
+            chains = self._reserve(TRANSIENT).chains
+        except UsageError:
+            return None
+        if chains is None:
+            return None
+        planned = self.simulator.planned
+        return Simulator(replace(planned, work=joined(planned.work, chains.found)))
+
+    def _simulated(self, way: Way) -> Prediction:
+        if way in self._known:
+            return self._known[way]
+        if way.has_chains:
+            simulator, what = self.planned(way.mode)
+            self._known[way] = simulator.predict(what)
+            return self._known[way]
+        what = self.mode(way.mode)
         same = next((x for x in self._modes if x.does_the_same(what)), None)
         self._modes.append(what)
         if same is None:
-            self._known[mode] = self.simulator.predict(what)
+            self._known[way] = self.simulator.predict(what)
         else:  # hybrid often moves the same files as persistent
-            self._known[mode] = replace(self._known[MODES[same.name]], mode=mode.name)
-        return self._known[mode]
+            known = self._known[Way(MODES[same.name])]
+            self._known[way] = replace(known, mode=way.mode.name)
+        return self._known[way]
 
     def note_run(self, mode: RunMode, what: Mode, done: Execution) -> None:
         """Take ``done``, which was simulated in the middle of the ranges, in place of
         another such run, if there are no ranges."""
-        if mode not in self._known and self.simulator.is_known:
-            self._known[mode] = self.simulator.predict_as(what, done)
-            self._modes.append(what)
+        way = self._way(mode)
+        if way not in self._known and self.simulator.is_known:
+            self._known[way] = self.simulator.predict_as(what, done)
+            if not way.has_chains:
+                self._modes.append(what)
 
     def calibrated(self) -> ModePredictions:
         """Calibrated with the run times of the earlier run, if there is one."""
@@ -111,20 +150,21 @@ class ModePredictions:
         return replace(self, simulator=calibrated(self.simulator, mode, measured))
 
     @cached_property
-    def _measured(self) -> Mapping[RunMode, Sequence[float]]:
-        """Mode of earlier runs -> their makespans in seconds, without the wait. Only
+    def _measured(self) -> Mapping[Way, Sequence[float]]:
+        """Way of earlier runs -> their makespans in seconds, without the wait. Only
         runs of this workload count, and of these only those that had no more slots
         than there are. Of a smaller or larger run all grows, or none: both ends. So do
         runs that had fewer slots, as far as a simulation with these is longer."""
-        found: dict[RunMode, list[float]] = {}
+        found: dict[Way, list[float]] = {}
         history = self.given.history
         for run in (history, *history.others):
             counts = self._is_this_workload(run) and not self._had_more_slots(run)
+            counts = counts and (not run.has_chains or self._chained is not None)
             if run.makespan is not None and counts:
                 more = self._more_bytes(run), self._more_tasks(run)
                 growth = [x for x in (*more, self._more_slots(run)) if _is_other(x)]
                 ends = (run.makespan * end([1.0, *growth]) for end in (min, max))
-                found.setdefault(_mode_of(run), []).extend(ends)
+                found.setdefault(_way_of(run), []).extend(ends)
         return found
 
     def _had_more_slots(self, run: History) -> bool:
@@ -165,19 +205,28 @@ class ModePredictions:
         now = sum(sizes[lfn] for lfn in both or sizes)
         return now / max(1, sum(then[lfn] for lfn in both or then))
 
+    def planned(self, mode: RunMode) -> tuple[Simulator, Mode]:
+        """The run in ``mode`` as it is planned, with chains, and what simulates it."""
+        if self._way(mode).has_chains and self._chained is not None:
+            return self._chained, self._transient_by(self._chained)
+        return self.simulator, self.mode(mode)
+
     def mode(self, mode: RunMode) -> Mode:
-        """The run in ``mode`` as planning would plan it. If planning refuses the mode,
-        the capacity is assumed to hold all files of known size."""
+        """The run in ``mode``, without chains. If planning refuses the mode, the
+        capacity is assumed to hold all files of known size."""
         if not mode.uses_tier:
             return self.simulator.off(self.whole)
         if mode.is_only_for_jobs:
-            each = capacity_maker(self.whole.tier, self.given.settings)
-            return self.simulator.transient(self._transient.placement, each)
+            return self._transient_by(self.simulator)
         try:
             placement = self._reserved(mode)
         except UsageError:
             placement = self._with_room(mode)
         return self.simulator.shared(placement, mode)
+
+    def _transient_by(self, simulator: Simulator) -> Mode:
+        each = capacity_maker(self.whole.tier, self.given.settings)
+        return simulator.transient(self._transient.placement, each)
 
     def answer(self, mode: RunMode) -> tuple[Prediction, str]:
         """The prediction of ``mode``, and the reason if it cannot be planned."""
@@ -185,8 +234,8 @@ class ModePredictions:
 
     def learn_measured(self) -> None:
         """Fill the cache now, so that a forked worker has it too."""
-        for mode in self._measured:
-            self._simulated(mode)
+        for way in self._measured:
+            self._simulated(way)
 
     @property
     def basis(self) -> Basis:
@@ -221,10 +270,6 @@ class ModePredictions:
             )
         used = (PFS, self.whole.tier.name)
         yield from rates_remarks(speeds, planned.work, history, used)
-        settings = self.given.settings
-        has_chains = settings.mode.is_only_for_jobs and settings.chains != "off"
-        if has_chains and not self.whole.tier.is_staged:
-            yield "this is of jobs without chains: what chains save is not in it"
         runs = (history, *history.others)
         if any(map(self._had_more_slots, runs)):
             yield (
@@ -300,7 +345,7 @@ class ModePredictions:
         """The placement of a plan in ``mode``. Raises UsageError as planning does."""
         if mode not in self._answers:
             try:
-                self._answers[mode] = self._reserve(mode)
+                self._answers[mode] = self._reserve(mode).placement
             except UsageError as error:
                 self._answers[mode] = error
         answer = self._answers[mode]
@@ -308,11 +353,11 @@ class ModePredictions:
             raise answer
         return answer
 
-    def _reserve(self, mode: RunMode) -> Placement:
-        own = self.decision.placement if self.decision else None
-        if own is not None and own.capacity and self.given.settings.mode == mode:
+    def _reserve(self, mode: RunMode) -> PlacementDecision:
+        own = self.decision
+        if own and own.placement.capacity and self.given.settings.mode == mode:
             return own
-        return reserve(self.given.in_mode(mode), self._placed(mode)).placement
+        return reserve(self.given.in_mode(mode), self._placed(mode))
 
 
 def _is_other(growth: float) -> bool:
@@ -321,6 +366,10 @@ def _is_other(growth: float) -> bool:
 
 def _is_alike(growth: float) -> bool:
     return 1 / _SAME_WORK < growth < _SAME_WORK
+
+
+def _way_of(run: History) -> Way:
+    return Way(_mode_of(run), run.has_chains)
 
 
 def _mode_of(run: History) -> RunMode:

@@ -198,6 +198,7 @@ def _plan(planned: ExecutableWorkflow, run: RunPlan) -> dict[str, Any]:
         "dag": planned.dag_name,
         "scratch": planned.scratch,
         "uuid": run.uuid,
+        **({"chains": len(run.chains)} if run.chains else {}),
         **({} if predicted is None else {"predicted": predicted.to_json()}),
     }
 

@@ -58,15 +58,14 @@ def simulated_modes(
         raise without_speeds(given, "simulate")
     runs: dict[str, list[Run]] = {}
     waits: dict[str, list[Waits]] = {}
-    simulator = predictions.simulator
     wanted = dict.fromkeys((OFF, *(modes or [_planned(predictions)])))
     count = seeds * len(wanted)
-    _check_effort(count, len(simulator.outline.nodes), seeds)
+    _check_effort(count, len(predictions.simulator.outline.nodes), seeds)
     for number, mode in enumerate(wanted):
         why = predictions.refusal(mode)
         if why:
             raise UsageError(f"--mode {mode} cannot be simulated: {why}")
-        what = predictions.mode(mode)
+        simulator, what = predictions.planned(mode)
         for seed in range(seeds):
             demands = demands_of(simulator.planned.work, seed)
             execution = simulator.execute(what, demands)

@@ -52,6 +52,7 @@ def history_of(run: Run) -> History:
         makespan=_makespan(run) if recorded and not run.retries else None,
         wait=None if run.fallback else run.gate_wait,
         source=_source(run, tasks),
+        has_chains=run.has_chains,
         at_once=_most([(task.start, task.end) for task in recorded]) or None,
     )
 

@@ -78,6 +78,7 @@ def _planned_run(folder: Path) -> tuple[Run, Path, tuple[Problem, ...]]:
         backend=str((request or transient).get("backend") or ""),
         fallback=_fallback(decision),
         job_reservations=count_job_reservations(folder),
+        has_chains=bool(plan.get("chains")),
         jobs_on_pfs=on_pfs,
         submit_dir=str(folder),
         uuid=str(braindump.get("wf_uuid") or plan.get("uuid") or ""),

@@ -151,20 +151,40 @@ def test_a_disk_that_is_not_reserved_and_one_refusal_are_said_once(
     assert said.count("the disk of a node holds nothing") == 1
 
 
+@pytest.mark.parametrize("mode", ["transient", "persistent", "auto"])
+def test_the_row_of_transient_knows_chains(tmp_path: Path, mode: str) -> None:
+    """Without them 1 GB goes to the PFS and back for each of four pairs of jobs."""
+    said = (f"mode={mode}",)
+    plain = row(planned(tmp_path, pairs(), FOLDER, *said), "transient")
+    chained = row(planned(tmp_path, pairs(), FOLDER, *said, "chains=auto"), "transient")
+    assert plain.makespan - chained.makespan == pytest.approx(4 * 2, abs=0.7)
+    assert row(planned(tmp_path, pairs(), FOLDER, *said), "off").makespan > 8
+
+
+def row(found: Compared, mode: str) -> Prediction:
+    return next(each for each in found.modes if each.mode == mode)
+
+
 @pytest.mark.parametrize(
-    ("mode", "chains", "is_said"),
-    [
-        ("transient", "auto", True),
-        ("transient", "off", False),
-        ("persistent", "auto", False),
-    ],
+    ("had_chains", "has_chains", "is_measured"),
+    [(True, True, True), (True, False, False), (False, True, False)],
 )
-def test_a_forecast_says_that_it_knows_no_chains(
-    tmp_path: Path, mode: str, chains: str, is_said: bool
+def test_a_run_calibrates_what_had_chains_as_it_had(
+    tmp_path: Path, had_chains: bool, has_chains: bool, is_measured: bool
 ) -> None:
-    found = planned(tmp_path, pairs(), FOLDER, f"mode={mode}", f"chains={chains}")
-    said = "\n".join(shown(found))
-    assert ("this is of jobs without chains" in said) == is_said
+    (tmp_path / "speeds.yml").write_text(SPEEDS)
+    chains = "auto" if has_chains else "off"
+    wanted = ("speeds=speeds.yml", "mode=transient", f"chains={chains}")
+    properties = [f"pegasus.bb.{each}" for each in wanted]
+    given = User(tmp_path, pairs(), FOLDER, defines=properties).given()
+    sizes = {f"made{n}": GB for n in range(4)}
+    run = History(mode="transient", makespan=77.0, sizes=sizes, has_chains=had_chains)
+    given = replace(given, history=run)
+    decision = place(given)
+    assert decision is not None
+    found = compare(given, with_capacity(given, decision))
+    assert found is not None
+    assert row(found, "transient").is_measured == is_measured
 
 
 SMALL_TASKS = "task_bytes: [20KB, 3MB]"

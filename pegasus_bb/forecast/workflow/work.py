@@ -201,9 +201,22 @@ class NodeWork:
         )
         return replace(self.places.task(load, there, place), own=reservation)
 
+    def _of_chain(
+        self, load: JobLoad, own: JobReservation, at: Mapping[str, int]
+    ) -> Work:
+        """Let the tasks work on the disk of their node, one after the other. What is
+        made and read there within the chain is neither brought nor saved."""
+        work = self._reserved(load, own, at)
+        if own.read or own.write:
+            return work
+        place = self.places.number[self.placement.tier.name]
+        return replace(self.places.task_on(load, place), own=work.own)
+
     def _transient(
         self, load: JobLoad, at: Mapping[str, int], capacity: Callable[[int], int]
     ) -> Work:
+        if load.own is not None:
+            return self._of_chain(load, load.own, at)
         tier = self.placement.tier
         places = self.places
         there = places.number[tier.name]

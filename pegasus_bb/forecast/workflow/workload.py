@@ -18,7 +18,7 @@ from pegasus_bb.forecast.demands.learned import demand_of
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.history import History, declared_past
 from pegasus_bb.model.mean_and_error import ALIKE
-from pegasus_bb.model.placement import PFS, PlacedFile
+from pegasus_bb.model.placement import PFS, JobReservation, PlacedFile
 from pegasus_bb.model.run import FileUse
 from pegasus_bb.model.speeds import Speeds
 from pegasus_bb.model.workflow import Job, Workflow
@@ -52,6 +52,7 @@ class JobLoad:
     # and if none does; None: no record.
     takes: tuple[float, float] | None = None
     uses: tuple[FileUse, ...] = ()  # both, as a run has them: made once for all modes
+    own: JobReservation | None = None  # of a chain
 
 
 @dataclass(frozen=True)

@@ -144,7 +144,7 @@ def with_cluster_reservations(
     }
     if not clusters:
         return built, run
-    run = replace(run, predicted=None)  # it is of single jobs
+    run = replace(run, predicted=run.predicted_with(len(clusters)))
     placement = run.placement
     if placement is None or run.request is not None:
         return built, run

@@ -144,8 +144,7 @@ def with_clusters(
         lint_requests(given, placement)
     pairs = [pair for pair in pairs if pair[1] not in clusters]
     pairs += [(name, name) for name in clusters]
-    # The prediction is for single jobs; a cluster runs and reserves for all its jobs.
-    predicted = None if clusters else run.predicted
+    predicted = run.predicted_with(len(clusters))
     run = replace(run.with_placement(placement), predicted=predicted)
     return replace(planned, jobs_nodes=lambda: pairs), run
 

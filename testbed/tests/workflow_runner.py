@@ -6,7 +6,6 @@ of a folder.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import subprocess
@@ -25,6 +24,7 @@ import tests.support.user_site as end_to_end
 from pegasus_bb.core.process import Finished, ask
 from pegasus_bb.run.engine.jobstate_log import read_history
 from tests.support.real_pegasus import HOME, MARKS
+from tests.support.trees import contents
 from tests.support.waiting import until
 
 USER = "wfuser"
@@ -98,9 +98,7 @@ class UserCommands:
         return self.root / f"results-{run}"
 
     def content(self, run: str) -> dict[str, bytes]:
-        found = self.results(run)
-        files = (path for path in found.rglob("*") if path.is_file())
-        return {str(path.relative_to(found)): path.read_bytes() for path in files}
+        return contents(self.results(run))
 
     def planned(self, run: str, *more: str) -> Path:
         site = ("--sites", self.site, "--output-sites", "local", "--bb-poll", "2s")
@@ -237,11 +235,8 @@ def site_state(home: Home) -> str:
 
 def expected(jobs: int) -> dict[str, bytes]:
     """What the last of the first ``jobs`` of the diamond writes."""
-    files = dict(end_to_end.INPUTS)
-    for output, inputs in list(end_to_end.JOBS.values())[:jobs]:
-        data = b"".join(files[name] for name in inputs)
-        files[output] = hashlib.sha256(data).hexdigest().encode() + b"\n" + data
-    return {output: files[output]}
+    *_, last = end_to_end.computed(jobs).items()
+    return dict([last])
 
 
 def runs_folder(home: Home, planner: str = "builtin") -> Path:

@@ -118,9 +118,7 @@ class JobWithACache(JobOnADisk):
     def __init__(self, root: Path) -> None:
         super().__init__(root)
         self.site.fast.chmod(0o755)
-        known = self.site.bbdir.transient().to_json()
-        settings = {"path": str(self.site.fast), "mount": "any", "cache": "10"}
-        self.site.write("transient.json", {**known, "settings": settings})
+        self.site.declare(cache="10")
         self.site.reserve(shared={"in.txt": ""})
         self.cache = (
             self.site.fast / f"pegasus_bb-cache.{os.uname().nodename}.{os.geteuid()}"

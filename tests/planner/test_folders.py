@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.planner.fork_worker import fork_worker
+from tests.support.trees import contents
 
 WANTED = {f"{n}/{k}.sub": f"{n} {k}".encode() for n in range(6) for k in range(3)}
 # A process of pytest-xdist has threads, and so no worker. Newer Pythons warn if a fork
@@ -53,11 +54,6 @@ os.kill(os.getpid(), signal.SIGKILL)
 two_processors = pytest.mark.skipif(
     (os.cpu_count() or 1) < 2, reason="no worker on one processor"
 )
-
-
-def contents(root: Path) -> dict[str, bytes]:
-    found = (path for path in root.rglob("*") if path.is_file())
-    return {str(path.relative_to(root)): path.read_bytes() for path in found}
 
 
 def fill(root: Path, how: str) -> list[int]:

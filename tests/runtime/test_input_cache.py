@@ -25,14 +25,8 @@ def node(tmp_path: Path) -> JobSite:
     site.fast.chmod(0o755)
     (site.scratch / "in.dat").write_bytes(INPUT)
     site.reserve(stage_in=["in.dat"], shared={"in.dat": ""})
-    declare(site, cache="1MiB")
+    site.declare(cache="1MiB")
     return site
-
-
-def declare(site: JobSite, **settings: str) -> None:
-    known = site.bbdir.transient().to_json()
-    settings = {"path": str(site.fast), "mount": "any", **settings}
-    site.write("transient.json", {**known, "settings": settings})
 
 
 def cache(site: JobSite) -> Path:
@@ -71,7 +65,7 @@ class TestHits:
         assert [path.name for path in node.fast.iterdir()] == [cache(node).name]
 
     def test_eight_tasks_on_four_nodes_bring_it_four_times(self, node: JobSite) -> None:
-        declare(node, cache="1MiB", path="$LOCAL_SCRATCH")
+        node.declare(cache="1MiB", path="$LOCAL_SCRATCH")
         disks = [node.fast / f"node{number}" for number in range(4)]
         for disk in disks:
             disk.mkdir(mode=0o755)
@@ -158,15 +152,6 @@ class TestDamage:
         landed = node.scratch / ".pegasus_bb_landing" / NODE / "8.0" / "out.txt"
         assert landed.read_bytes() == INPUT + b"more\n"
         assert (node.scratch / "in.dat").read_bytes() == INPUT
-
-    def test_one_that_opens_writes_and_closes_it_again_is_found(
-        self, node: JobSite
-    ) -> None:
-        spoil = "chmod u+w in.dat; printf XXXX | dd of=in.dat conv=notrunc 2> dd.log"
-        done = node.launch(f"{spoil}; chmod u-w in.dat; {READ}")
-        assert done.returncode == 1
-        assert b"in.dat: the task has changed its input in place" in done.stderr
-        assert entries(node) == []
 
     def test_a_copy_that_was_touched_or_has_another_name_is_used_on(
         self, node: JobSite

@@ -21,12 +21,6 @@ def node(tmp_path: Path) -> JobSite:
     return JobSite(tmp_path, "node-local")
 
 
-def declare(site: JobSite, **settings: str) -> None:
-    known = site.bbdir.transient().to_json()
-    settings = {"path": str(site.fast), "mount": "any", **settings}
-    site.write("transient.json", {**known, "settings": settings})
-
-
 def needs(site: JobSite, capacity: int) -> None:
     site.reserve(capacity=capacity)
 
@@ -97,7 +91,7 @@ class TestLeftOver:
 def test_a_disk_that_is_not_there_is_never_made(
     node: JobSite, path: str, words: str
 ) -> None:
-    declare(node, path=path)
+    node.declare(path=path)
     refused(node, words, path)
     assert node.note["status"] != 0
     assert not Path("/no").exists()
@@ -138,7 +132,7 @@ class TestTemporaryFiles:
     def test_they_are_in_an_empty_folder_on_the_disk_and_go(
         self, node: JobSite
     ) -> None:
-        declare(node, temp="true")
+        node.declare(temp="true")
         said = 'echo "$TMPDIR $TMP $TEMP"; ls -A "$TMPDIR"; mktemp'
         done = node.launch(f"{said}; {MAKE}", TMPDIR="/var/tmp", TMP="/elsewhere")
         assert done.returncode == 0, done.stderr
@@ -151,22 +145,14 @@ class TestTemporaryFiles:
     def test_what_a_task_says_is_not_kept_on_the_disk_that_it_fills(
         self, node: JobSite, tmp_path: Path
     ) -> None:
-        declare(node, temp="true")
+        node.declare(temp="true")
         record = f"'{node.bb}/bin/record' -n x sh -c 'ls -l /proc/$PPID/fd'"
         done = node.launch(f"{record}; {MAKE}", TMPDIR=str(tmp_path))
         assert done.returncode == 0, done.stderr
         assert f"{tmp_path}/ks.out".encode() in done.stdout
 
-    def test_the_most_that_there_was_is_noted(self, node: JobSite) -> None:
-        declare(node, temp="true")
-        more = 'head -c 3000000 /dev/zero > "$TMPDIR/big"; sleep 0.4; rm "$TMPDIR/big"'
-        assert node.launch(f"{more}; {MAKE}").returncode == 0
-        assert 3_000_000 <= node.note["temporary"] < 4_000_000
-        assert node.launch(MAKE, CONDOR_JOBID="8.0").returncode == 0
-        assert node.note["temporary"] < 100_000
-
     def test_a_signal_to_the_job_leaves_nothing_of_it(self, node: JobSite) -> None:
-        declare(node, temp="true")
+        node.declare(temp="true")
         done = node.launch('touch "$TMPDIR/x"; kill -TERM $PPID; sleep 60')
         assert done.returncode == 128 + 15, done.stderr
         assert "temporary" in node.note
@@ -178,7 +164,7 @@ class TestTemporaryFiles:
         says = f'echo "$TMPDIR"; {MAKE}'
         assert node.launch(says, TMPDIR="/var/tmp").stdout == b"/var/tmp\n"
         assert "temporary" not in node.note
-        declare(node, temp="true")
+        node.declare(temp="true")
         needs(node, 1 << 60)
         assert node.launch(says, TMPDIR="/var/tmp").stdout == b"/var/tmp\n"
 

@@ -23,11 +23,7 @@ if [ $n -le {fails} ]; then {fail}; fi; echo good > pfs-out.txt; true"""
 @pytest.fixture
 def site(tmp_path: Path) -> JobSite:
     found = JobSite(tmp_path, "node-local")
-    (tmp_path / "submit/bb/transient.json").write_text(
-        (tmp_path / "submit/bb/transient.json")
-        .read_text()
-        .replace('"mount": "any"', '"mount": "any", "temp": "true"')
-    )
+    found.declare(temp="true")
     found.reserve(retry=2, checkpoints=["state"])
     return found
 
@@ -155,7 +151,8 @@ def test_a_checkpoint_is_for_the_next_try(site: JobSite) -> None:
 
 def test_a_signal_to_the_job_in_the_second_try_ends_it(site: JobSite) -> None:
     site.install()
-    ends = f"trap 'exit 1' TERM; [ $n = 2 ] && touch {site.root}/second && sleep 60"
+    waits = "while :; do sleep 0.05; done"
+    ends = f"trap 'exit 1' TERM; [ $n = 2 ] && touch {site.root}/second && {waits}"
     environ = {"PATH": os.environ["PATH"], "CONDOR_JOBID": JOB}
     environ |= {"PEGASUS_DAG_JOB_ID": NODE, "XDG_RUNTIME_DIR": str(site.root)}
     process = subprocess.Popen(

@@ -70,6 +70,12 @@ class JobSite:
         data = {"version": 2, "reservation": self._reservation}
         self.write(f"nodes/{NODE}.json", data)
 
+    def declare(self, **settings: str) -> None:
+        """What the tier says."""
+        known = self.bbdir.transient().to_json()
+        settings = {"path": str(self.fast), "mount": "any", **settings}
+        self.write("transient.json", {**known, "settings": settings})
+
     def wait(self, seconds: int) -> None:
         known = json.loads((self.bb / "transient.json").read_text())
         self.write("transient.json", {**known, "wait": seconds})

@@ -87,6 +87,14 @@ class UserFolder:
         yield data
         (self.work / file).write_text(json.dumps(data))
 
+    def tier(self, **keys: Any) -> None:
+        """Change the tier; only one of a directory has a folder."""
+        with self.edited("sites.yml") as sites:
+            (tier,) = sites["x-storage-tiers"]["cori"]
+            if keys.get("backend", "directory") != "directory":
+                tier.pop("path", None)
+            tier.update(keys)
+
     def change(self, file: str, **values: Any) -> None:
         with self.edited(file) as data:
             data.update(values)

@@ -41,11 +41,3 @@ class WorkflowRunner(UserFolder):
         self.environment |= {"PATH": path, "PEGASUS_METRICS": "false"}
         if tier:
             self.tier(**tier)
-
-    def tier(self, **keys: Any) -> None:
-        """Change the tier; one of DataWarp has no folder."""
-        with self.edited("sites.yml") as sites:
-            (tier,) = sites["x-storage-tiers"]["cori"]
-            if keys.get("backend") == "datawarp":
-                tier.pop("path", None)
-            tier.update(keys)

@@ -39,13 +39,6 @@ class Site(UserFolder):
         self.tool("scontrol", f"{version}\n{answer}")
         self.tier(backend="datawarp")
 
-    def tier(self, **keys: str) -> None:
-        with self.edited("sites.yml") as sites:
-            (tier,) = sites["x-storage-tiers"]["cori"]
-            if keys.get("backend", "directory") != "directory":
-                tier.pop("path")
-            tier.update(keys)
-
     def good(self, recorded: str = GOOD) -> None:
         """The answers of a Slurm, and jobs that reach it."""
         self.slurm(recorded)

@@ -103,15 +103,6 @@ def test_apptainer_sees_the_buffer_and_the_pfs(nodes: Nodes) -> None:
     assert environ == {"APPTAINERENV_LANG": "C", "SINGULARITYENV_LANG": "C"}
 
 
-def test_an_image_on_the_buffer_is_found_at_its_real_path(nodes: Nodes) -> None:
-    image = nodes.site.scratch / "box.sif"
-    image.write_text("")
-    nodes.install("apptainer", str(image))
-    nodes.plan("singularity", f"{PREFIX}/run0001/box.sif")
-    assert nodes.run("true").returncode == 0
-    assert nodes.call()[1][-2:] == [str(image), "true"]
-
-
 def test_an_archive_that_docker_cannot_load_starts_nothing(nodes: Nodes) -> None:
     (nodes.site.scratch / "box.tar").write_text("")
     docker = nodes.path / "docker"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -48,19 +47,6 @@ def job(run: Run) -> str:
 
 
 # -- settled on the PFS
-
-
-def test_the_deadline_settles_it_and_not_before(run: Run) -> None:
-    run.change(delay="1h", wait=600)
-    run.setup()
-    assert run.gate() == 75
-    assert where(run) == ""
-    run.write("gate.json", {"since": time.time() - 601})
-    assert run.gate() == 0
-    found = run.read(DECISION_FILE)
-    assert (found["to"], found["exit_code"]) == ("pfs", 77)
-    assert "pegasus-bb release" not in found["because"]
-    assert not run.has("gate.json") and not run.has("gate.err")
 
 
 def test_what_is_settled_holds_though_the_buffer_comes_up(run: Run) -> None:

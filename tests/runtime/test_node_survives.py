@@ -6,16 +6,13 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-import pegasus_bb
 from pegasus_bb.core.errors import USAGE
 from pegasus_bb.core.removal import remove
 from pegasus_bb.runtime import install, node_cache
-from pegasus_bb.runtime.programs.record import RECORDER
 from tests.support.node import OWN, Node
 
 MAY_MOUNT = os.geteuid() == 0 and shutil.which("unshare") is not None
@@ -118,25 +115,3 @@ def test_an_edited_archive_runs_nowhere_and_stops_no_node_that_has_the_code(
     assert done.returncode == USAGE
     assert "runtime.zip: was changed since the plan was made; plan again" in done.stderr
     assert done.stdout == ""
-
-
-def test_runs_of_two_versions_on_one_node_each_have_their_own(
-    node: Node, tmp_path: Path
-) -> None:
-    package = Path(pegasus_bb.__file__).parent
-    newer = tmp_path / "newer"
-    shutil.copytree(package, newer / package.name)
-    record = newer / package.name / "runtime" / "programs" / "record.py"
-    text = record.read_text()
-    record.write_text(text.replace(f'"{RECORDER}"', f'"{RECORDER} 2"'))
-    bb = tmp_path / "its submit directory" / "bb"
-    story = "import sys; from pegasus_bb.runtime.install import install_runtime as i; "
-    argv = [sys.executable, "-c", f"{story}i(*sys.argv[1:])", str(bb), sys.executable]
-    subprocess.run(argv, cwd=newer, check=True)  # -c imports from there
-    (_, *words), environ = node.command()
-    for _ in range(STARTS):
-        assert f'recorder: "{RECORDER}"' in node.run().stdout
-        argv = [str(bb / "bin" / "record"), *words]
-        done = subprocess.run(argv, env=environ, capture_output=True, text=True)
-        assert f'recorder: "{RECORDER} 2"' in done.stdout, done.stderr
-    assert len(node.kept) == 2

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable, UsageError
+from pegasus_bb.core.errors import ReservationFailed, UsageError
 from pegasus_bb.model.reservation import State
 from pegasus_bb.runtime.backends import slurm
 from pegasus_bb.runtime.backends.datawarp import DataWarp
@@ -197,22 +197,6 @@ def test_a_request_taken_back_leaves_no_job_behind(bench: DataWarpBench) -> None
     bench.backend.create(REQUEST)
     bench.backend.delete(REQUEST)
     assert [job["state"] for job in bench.read()["jobs"]] == ["CANCELLED"]
-
-
-def test_a_controller_that_goes_down_meanwhile_is_not_success(
-    bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ready(bench)
-    submit = bench.backend.slurm.submit
-
-    def submit_then_down(*args: str) -> str:
-        number = submit(*args)
-        bench.go_down()
-        return number
-
-    monkeypatch.setattr(bench.backend.slurm, "submit", submit_then_down)
-    with pytest.raises(SchedulerUnreachable, match="Unable to contact"):
-        bench.backend.delete(REQUEST)
 
 
 # -- where it is

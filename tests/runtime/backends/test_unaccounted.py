@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from pegasus_bb.core.errors import SchedulerUnreachable
@@ -50,18 +52,28 @@ def test_bytes_in_use_while_it_was_shown_are_not_its_own(bench: DataWarpBench) -
     assert fresh.status(REQUEST).state is State.ABSENT
 
 
+@pytest.mark.parametrize(
+    ("happens", "words"),
+    [
+        (DataWarpBench.go_down, "Unable to contact"),
+        (unread, "no row accounts for"),  # slurmctld is started again
+    ],
+)
 def test_an_end_that_is_not_seen_is_not_success(
-    bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch
+    bench: DataWarpBench,
+    monkeypatch: pytest.MonkeyPatch,
+    happens: Callable[[DataWarpBench], None],
+    words: str,
 ) -> None:
-    """slurmctld is started again between the question and the answer."""
+    """Something happens between the question and the answer."""
     ready(bench)
     submit = bench.backend.slurm.submit
 
-    def submit_then_unread(*args: str) -> str:
+    def submit_then(*args: str) -> str:
         number = submit(*args)
-        unread(bench)
+        happens(bench)
         return number
 
-    monkeypatch.setattr(bench.backend.slurm, "submit", submit_then_unread)
-    with pytest.raises(SchedulerUnreachable, match="no row accounts for"):
+    monkeypatch.setattr(bench.backend.slurm, "submit", submit_then)
+    with pytest.raises(SchedulerUnreachable, match=words):
         bench.backend.delete(REQUEST)

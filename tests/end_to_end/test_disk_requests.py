@@ -168,15 +168,6 @@ def test_a_cluster_that_needs_more_than_the_largest_disk_is_refused(site: Site) 
 LOOK = ("--bb-mode", "transient", "--output-sites", "local")
 
 
-def test_an_option_that_jobs_have_already_is_refused_by_explain_too(site: Site) -> None:
-    declared(site, request="--tmp={mb}")
-    with site.edited("sites.yml") as sites:
-        sites["sites"][1]["profiles"]["pegasus"]["glite.arguments"] = "--tmp=5"
-    explained = site.bb("explain", "--bb-mode", "transient")
-    assert explained.returncode == 2
-    assert "which the batch system takes once" in explained.stderr
-
-
 def test_a_tier_that_is_memory_adds_to_the_memory_of_the_job(site: Site) -> None:
     declared(site, request="memory+={mb}")
     with site.edited("workflow.yml") as workflow:

@@ -63,13 +63,6 @@ def errors_of(folder: Path) -> str:
     return "".join(f.read_text() for f in sorted(folder.glob("*/*/mix_A.err.*")))
 
 
-def test_each_try_goes_on_from_the_checkpoint_of_the_last(site: Site) -> None:
-    folder = plan(site, "fail", retry=2)
-    site.finishes("bb", {"d.dat": b"3"})
-    assert errors_of(folder).count("checkpoint state: 1 B, is saved: ") == 2
-    assert not (folder / "bb/failed").exists()
-
-
 def test_a_run_that_is_stopped_saves_the_checkpoint_and_goes_on(site: Site) -> None:
     folder = plan(site, "wait")
     for tries in (1, 2):
@@ -102,13 +95,6 @@ def test_the_folder_of_a_failed_try_is_named_until_the_user_removes_it(
     assert done_well(site.run("bb"))
     assert site.bb("status", str(folder)).stdout.count("kept of a failed try") == 2
     assert kept.exists()
-
-
-def test_a_plan_without_either_is_as_ever(site: Site) -> None:
-    folder = plan(site, "fail", tier="")
-    assert "evacuat" not in (folder / "bb/plan.json").read_text()
-    nodes = [path.read_text() for path in (folder / "bb/nodes").glob("*.json")]
-    assert not [text for text in nodes if "evacuat" in text or "keep" in text]
 
 
 def test_planning_says_where_nothing_is_kept(site: Site) -> None:

@@ -123,23 +123,6 @@ def test_a_place_that_the_records_contradict_is_refused(
     site.bb("explain", "--bb-history", records, check=True)
 
 
-def test_a_run_on_the_pfs_counts_more_than_the_speed_that_is_declared(
-    site: Site, learning: History
-) -> None:
-    speeds(site, pfs=SLOW, bb=FAST)
-    done = site.bb("explain", "--json", *learning, check=True)
-    off = next(
-        mode
-        for mode in json.loads(done.stdout)["predicted"]["modes"]
-        if mode["mode"] == "off"
-    )
-    site.bb("report", "--pfs", learning[1], "--json", "r.json", check=True)
-    document = json.loads((site.work / "r.json").read_text())
-    measured = document["runs"]["pfs"][0]["makespan"]
-    assert off["is_measured"]
-    assert off["low"] < measured < off["high"]  # or less, if no two jobs overlapped
-
-
 def test_a_simulation_of_larger_files_says_what_it_assumes(
     site: Site, learning: History
 ) -> None:

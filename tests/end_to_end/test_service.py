@@ -9,10 +9,9 @@ import pytest
 
 from tests.stager.conftest import daemon
 from tests.support.stager import Daemon
-from tests.support.user_site import Site, done_well, expected
+from tests.support.user_site import Site, expected
 
 __all__ = ["daemon"]
-TRANSFERS = ("stage_in", "stage_out", "create_dir", "clean_up", "cleanup")
 
 
 def moved(daemon: Daemon) -> set[str]:
@@ -43,17 +42,6 @@ def test_a_service_that_is_killed_again_and_again_loses_nothing(
     assert kills > 1
     assert run.returncode == 0
     assert site.content("bb") == expected()
-
-
-def test_it_moves_every_file_of_a_run(site: Site, daemon: Daemon) -> None:
-    site.declare(service=str(daemon.sockets))
-    submit = site.planned("bb", "--bb-mode", "persistent", "--bb-poll", "1s")
-    daemon.start()
-    assert done_well(site.run("bb"))
-    assert moved(daemon) > {str(site.results("bb") / lfn) for lfn in expected()}
-    for sub in submit.glob("*/*/*.sub"):
-        if sub.name.startswith(TRANSFERS):
-            assert "universe = local" in sub.read_text()
 
 
 def test_a_run_goes_to_the_pfs_where_it_may(site: Site, daemon: Daemon) -> None:

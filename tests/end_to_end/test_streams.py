@@ -6,14 +6,10 @@ import json
 import signal
 from pathlib import Path
 
-import pytest
-
 from pegasus_bb.model.placement import HINTS
-from pegasus_bb.runtime.staging import hints
 from pegasus_bb.runtime.staging.hints import hint_of
 from tests.stager.conftest import daemon
 from tests.support.kept_hints import keeps_hints
-from tests.support.stager import Daemon
 from tests.support.user_site import Site
 from tests.support.waiting import until
 
@@ -46,19 +42,6 @@ def wants_hints(site: Site) -> None:
         data["transformations"][0]["profiles"] = {"pegasus": {"bb.hints": "on"}}
 
 
-def test_copies_of_a_staging_service_have_it_as_well(
-    site: Site, daemon: Daemon
-) -> None:
-    site.declare(streams="lifetime", service=str(daemon.sockets))
-    daemon.start()
-    site.planned("bb", "--bb-mode", "persistent", "--cleanup", "none")
-    wanted = explained(site, "--cleanup", "none")
-    found = while_the_last_task_runs(site, "bb")
-    for name in ("in.txt", "other-in.txt"):
-        assert found[name] == wanted[name] != 0
-    assert found["a.dat"] == 0  # a task made it
-
-
 def test_outputs_have_it_where_the_program_lets_them_be_made(site: Site) -> None:
     """In a pool as well, to which a link leads."""
     site.declare(streams="lifetime", pools=[{"name": "p", "path": "p"}])
@@ -84,14 +67,3 @@ def test_an_output_that_no_task_wrote_is_no_result(site: Site) -> None:
     assert "d.dat" not in site.content("bb")
     kept = site.bb("release", site.request("bb")["name"])
     assert kept.returncode == 79
-
-
-def test_where_hints_are_unknown_the_run_goes_as_ever(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A file system that refuses them, as the copier in Python sees it."""
-    site.environment["PEGASUS_BB_HELPER"] = "none"
-    site.declare(streams="lifetime")
-    site.planned("bb", "--bb-mode", "persistent")
-    monkeypatch.setattr(hints, "_SET", 9999)  # a call that no kernel knows
-    site.finishes("bb")

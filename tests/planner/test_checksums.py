@@ -72,16 +72,6 @@ def test_integrity_checking_says_what_is_checked(
     ]
 
 
-def test_an_input_of_a_web_server_needs_no_pegasus(user: UserFolder) -> None:
-    with serving() as server:
-        server.answers = [whole(b"hello\n")]
-        pfns = [{"site": "web", "pfn": server.url()}]
-        declare(user, {"sha256": HELLO}, pfns=pfns)
-        user.plan("transient", *BUILT_IN)
-        assert user.run() == "hello\n"
-        assert len(server.seen) == 1
-
-
 def test_a_later_planning_knows_the_size_of_what_came(user: UserFolder) -> None:
     with serving() as server:
         server.answers = [whole(b"hello\n")]

@@ -43,24 +43,6 @@ def test_check_has_a_line_for_each(wrong: Site) -> None:
     assert len(lines) == 3
 
 
-@pytest.mark.parametrize("command", ["plan", "explain"])
-def test_a_result_that_goes_nowhere_is_refused(tmp_path: Path, command: str) -> None:
-    site = Site(tmp_path)
-    words = ("--sites", "cluster", "workflow.yml")
-    done = site.bb(command, "--bb-mode", "persistent", *words)
-    assert done.returncode == 2
-    assert "would vanish with the burst buffer" in done.stderr
-    assert site.bb("explain", *words).returncode == 0  # plan takes mode off
-
-
-def test_explain_refuses_what_plan_refuses_after_its_table(wrong: Site) -> None:
-    done = wrong.bb("explain", *WORDS, "workflow.yml")
-    assert done.returncode == 2
-    assert "capacity:" in done.stdout
-    assert done.stderr.count("runs unheard-of") == 1
-    assert "2 obstacles" in done.stderr
-
-
 def test_a_place_of_a_history_that_the_site_lacks_is_refused(tmp_path: Path) -> None:
     site = Site(tmp_path)
     words = (*WORDS, "--bb-history", "bc=submit/run0001", "workflow.yml")

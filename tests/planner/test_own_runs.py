@@ -11,7 +11,6 @@ from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.workflow import with_own_runs
 
 from .conftest import replica_catalog
-from .hands import submit_of
 
 NODE = "pegasus-plan_inner_yml_SUB"
 
@@ -51,47 +50,10 @@ def value(options: list[str], option: str) -> str:
     return options[options.index(option) + 1]
 
 
-def test_its_input_is_staged_out_first_and_its_output_staged_in_after_it(
-    runner: Any,
-) -> None:
-    nested(runner)
-    runner.persistent()
-    plan = planned(runner)
-    exchange = runner.context.submit_dir / "bb/exchange"
-    assert plan.outputs["a.txt"] == str(exchange / "a.txt")
-    children = plan.dag.children
-    (out,) = (n for n, j in plan.jobs.items() if "a.txt" in lfns(j, "stage_out"))
-    (back,) = (n for n, j in plan.jobs.items() if "made.txt" in lfns(j, "stage_in"))
-    assert NODE in children[out]
-    assert back in children[NODE]
-    assert "count_ID2" in children[back]
-    assert lfns(plan.jobs[back], "stage_in") == ["made.txt"]
-    (entry,) = plan.jobs[back].entries
-    assert entry["src_urls"][0]["url"] == f"file://{exchange}/made.txt"
-
-
 def lfns(job: Any, word: str) -> list[str]:
     if not job.name.startswith(word):
         return []
     return [entry["lfn"] for entry in job.entries]
-
-
-def test_the_node_runs_here_and_bb_delete_waits_for_it(
-    runner: Any, tmp_path: Path
-) -> None:
-    nested(runner)
-    runner.persistent()
-    planned(runner)
-    read = submit_of(runner, NODE, tmp_path)
-    own = runner.context.bin
-    assert read.executable == str(own / "record")
-    assert read.arguments[-2:] == [str(own / "sub_workflow"), NODE]
-    assert read.arguments[read.arguments.index("-N") + 1] == "null"
-    dag = runner.plan().dag
-    below = {NODE}
-    for _ in dag.nodes:
-        below |= {child for name in below for child in dag.children.get(name, ())}
-    assert any(name.startswith("bb_delete") for name in below)
 
 
 def test_a_result_that_goes_to_the_output_site_is_read_there(runner: Any) -> None:

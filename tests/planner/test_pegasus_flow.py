@@ -87,16 +87,6 @@ def test_options_of_pegasus_plan_pass_and_ours_do_not(user: User, alone: str) ->
     assert calls[-1] == str(user.submit / "bb/planned/workflow.yml")
 
 
-def test_a_program_is_staged_from_here_by_the_jobs_of_the_site(user: User) -> None:
-    place = {"name": "local", "pfn": "/home/me/cat1", "type": "stageable"}
-    programs = user.work / "transformations.yml"
-    entries = [{"name": "cat1", "sites": [place]}]
-    programs.write_text(json.dumps({"pegasus": "5.0", "transformations": entries}))
-    user.plan("persistent", "--no-check")
-    planned = user.read("planned/transformations.yml")["transformations"]
-    assert planned[0]["sites"] == [{**place, "name": "cori"}]
-
-
 def test_with_local_beside_the_site_each_job_that_can_runs_on_the_site(
     user: User,
 ) -> None:
@@ -253,12 +243,6 @@ def test_what_would_lead_off_the_buffer_is_refused(
     said = user.refused("persistent", *words)
     assert why in said
     assert not (user.root / "calls").exists()
-
-
-def test_datawarp_in_an_htcondor_pool_is_refused(user: User) -> None:
-    tier = {"name": "bb", "backend": "datawarp", "capacity": "10GiB"}
-    user.change("sites.yml", **{"x-storage-tiers": {"cori": [tier]}})
-    assert "style: glite" in user.on_tier().stderr
 
 
 @pytest.mark.parametrize(

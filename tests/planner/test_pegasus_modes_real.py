@@ -137,22 +137,6 @@ def runs_to_a_good_end(runner: WorkflowRunner) -> None:
     assert runner.standing == []
 
 
-def test_a_cluster_of_a_level_has_one_reservation(runner: WorkflowRunner) -> None:
-    clustered(runner, **{"clusters.size": "2"})
-    submit = plan(runner, "transient", "--cluster", "horizontal")
-    first, second = sorted(p.stem for p in (submit / "bb/nodes").iterdir())
-    assert first.startswith("merge_cat1_")
-    assert second.startswith("merge_cat1_")
-    own = reservation_of(runner, first)
-    assert own["stage_in"] == ["in.txt"]
-    assert sorted(own["stage_out"]) == ["mid.txt", "mid2.txt"]
-    runs_to_a_good_end(runner)
-    record = (submit / f"00/00/{first}.out.000").read_text()
-    folders = {line for line in record.splitlines() if line.strip().startswith("cwd:")}
-    assert len(folders) == 1
-    assert str(runner.work / "fast") in folders.pop()
-
-
 def test_a_chain_is_a_cluster_whose_inner_files_stay(runner: WorkflowRunner) -> None:
     """Labels of the user's own join nothing."""
     clustered(runner, label="mine", **{"clusters.size": "1"})

@@ -66,30 +66,6 @@ def test_kickstart_changes_to_the_folder_of_a_batch_job(
 
 
 @pytest.mark.parametrize(
-    ("cluster", "program"), [("horizontal", "pegasus-cluster"), ("label", "cluster")]
-)
-def test_clusters_run_on_the_buffer(
-    runner: WorkflowRunner, cluster: str, program: str
-) -> None:
-    """Also on a site that names no Pegasus."""
-    if program == "cluster":
-        with runner.edited("sites.yml") as sites:
-            del sites["sites"][1]["profiles"]["env"]["PEGASUS_HOME"]
-    workflow = json.loads((runner.work / "workflow.yml").read_text())
-    profiles = {"pegasus": {"label": "one", "clusters.size": 2}}
-    jobs = [{**job, "profiles": profiles} for job in workflow["jobs"]]
-    third = {**jobs[0], "id": "ID3", "arguments": ["in.txt", "o3.txt"]}
-    use = {"lfn": "o3.txt", "type": "output", "stageOut": True}
-    third["uses"] = [jobs[0]["uses"][0], {**use, "registerReplica": False}]
-    runner.change("workflow.yml", jobs=[*jobs, third])
-    submit = runner.plan("persistent", "--cluster", cluster)
-    (merged,) = submit.glob("00/00/merge_*.sub")
-    assert "remote_initialdir = /tmp\n" in merged.read_text()
-    assert f"/bin/{program} " in merged.read_text()
-    assert runner.run("o3.txt") == "hello\n"
-
-
-@pytest.mark.parametrize(
     "profiles",
     [
         {"post.scope": "none"},

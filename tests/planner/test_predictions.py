@@ -47,13 +47,6 @@ def test_a_run_with_more_slots_does_not_say_how_long_all_takes(
     assert ("slots are fewer" in remarks) != decides
 
 
-def test_several_runs_in_a_mode_are_a_range(tmp_path: Path) -> None:
-    found, _ = of_mode_off(tmp_path, TASK, replace(TASK, makespan=120.0))
-    assert found.makespan == pytest.approx(110.0)
-    assert found.low < 80.0
-    assert found.high > 145.0
-
-
 def test_a_larger_run_says_its_time_or_less_as_it_is_larger(tmp_path: Path) -> None:
     """All of the time of a run with 1.25 times the bytes grows as they do, or none."""
     found, _ = of_mode_off(tmp_path, replace(TASK, sizes={"in": 1250}))

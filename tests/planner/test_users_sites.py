@@ -236,12 +236,6 @@ def test_a_program_that_is_installed_is_staged_if_the_mapper_says_so(
     assert user.run() == "hello\n"
 
 
-def test_a_mapper_that_pegasus_does_not_have_is_refused(user: UserFolder) -> None:
-    define = "-Dpegasus.catalog.transformation.mapper=Stage"
-    said = user.refused("persistent", *BUILT_IN, define)
-    assert "no such catalog.transformation.mapper" in said
-
-
 def test_a_property_is_a_profile_of_a_site(user: UserFolder) -> None:
     key = "pegasus.catalog.site.sites.cori.profiles.env.GREETING"
     done = user.try_plan("persistent", *BUILT_IN, f"-D{key}=hello-there")

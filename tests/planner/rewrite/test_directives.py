@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from pegasus_bb.core.errors import CatalogError, UsageError
+from pegasus_bb.core.errors import UsageError
 from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
 from pegasus_bb.planner.rewrite.site_directives import (
     add_shared_directives,
@@ -19,16 +18,6 @@ from pegasus_bb.planner.rewrite.site_directives import (
 def test_a_directory_needs_nothing(inputs: Inputs, directory_plan: Target) -> None:
     assert add_shared_directives(inputs, directory_plan) is inputs
     assert directive_files(directory_plan) == {}
-
-
-@pytest.mark.parametrize("value", ["--bbf=/my/own.bbf", "-N 1 --bb=capacity=1GB"])
-def test_a_buffer_of_the_user_s_own_is_refused(
-    edited: Any, plan: Target, value: str
-) -> None:
-    at = ("jobs", 1, "profiles", "pegasus", "glite.arguments")
-    with pytest.raises(CatalogError, match="one file of burst buffer") as error:
-        add_shared_directives(edited("workflow", {at: value}), plan)
-    assert (error.value.key, error.value.found) == (".".join(map(str, at)), value)
 
 
 @pytest.mark.parametrize("folder", ["/home/a b", "/home/$(id)", "/x/*", "/x;y", "/x\n"])

@@ -19,6 +19,7 @@ from pegasus_bb.planner.rewrite.job_directives import (
     linked_sources,
 )
 from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
+from pegasus_bb.planner.rewrite.site_directives import add_shared_directives
 from tests.planner.rewrite.conftest import HERE, read
 from tests.support.user_files import User
 
@@ -63,14 +64,21 @@ def test_the_site_counts_if_nothing_narrower_is_set(edited: Any, plan: Target) -
     assert after["pegasus"]["glite.arguments"].startswith("--constraint=haswell --bbf=")
 
 
-@pytest.mark.parametrize("step", [add_job_directives, add_directives])
+@pytest.mark.parametrize(
+    ("step", "value"),
+    [
+        (add_job_directives, "--bbf=/my/own.bbf"),
+        (add_shared_directives, "--bbf=/my/own.bbf"),
+        (add_directives, "-N 1 --bb=capacity=1GB"),
+    ],
+)
 def test_a_buffer_of_the_user_s_own_is_refused(
-    edited: Any, plan: Target, step: Any
+    edited: Any, plan: Target, step: Any, value: str
 ) -> None:
     keys = ("jobs", 1, "profiles", "pegasus", "glite.arguments")
     with pytest.raises(CatalogError, match="one file of burst buffer") as error:
-        step(edited("workflow", {keys: "--bbf=/my/own.bbf"}), plan)
-    assert error.value.key == ".".join(map(str, keys))
+        step(edited("workflow", {keys: value}), plan)
+    assert (error.value.key, error.value.found) == (".".join(map(str, keys)), value)
 
 
 def lines(

@@ -43,11 +43,6 @@ def test_it_is_copied_and_sent_to_another_process() -> None:
         assert (other, type(other)) == (light, Light)
 
 
-def test_a_field_is_not_set() -> None:
-    with pytest.raises(AttributeError):
-        Light("a").size = 3  # type: ignore[misc]
-
-
 @pytest.mark.parametrize(
     ("values", "named"),
     [((), {}), (("a", 1, 2), {}), (("a",), {"name": "b"}), (("a",), {"age": 1})],

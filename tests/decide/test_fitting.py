@@ -81,16 +81,6 @@ def test_what_the_user_pinned_to_the_tier_does_not_move(long: User) -> None:
     )  # of a, which had to compete
 
 
-@pytest.mark.parametrize("tell", ["metadata", "placement"])
-def test_pinned_files_that_do_not_fit_are_an_error(long: User, tell: str) -> None:
-    long.defines = ["pegasus.bb.capacity=90"]
-    if tell == "metadata":
-        long.jobs[0]["uses"][0] = use("in", "input", **said("bb", 100))
-    else:
-        long.placement = "in: bb"
-    long.is_refused("by rules of their own need, 100 B")
-
-
 def test_unknown_sizes_are_named(long: User) -> None:
     del long.jobs[1]["uses"][1]["metadata"], long.jobs[2]["uses"][0]["metadata"]
     with pytest.raises(CatalogError) as caught:

@@ -66,28 +66,6 @@ def test_a_large_file_of_one_job_has_a_job_reservation_and_then_the_pfs(
     assert file.reason.startswith("job first makes it, no other reads it: on a reserv")
 
 
-def test_a_small_file_is_not_worth_a_granule_of_its_own(hybrid: User) -> None:
-    hybrid.jobs = chain(own=1)
-    placement = hybrid.decide()
-    selection = hybrid.decision().selection
-    assert placement.job_reservations == {}
-    assert placement.files["own.txt"].tier == "bb"
-    assert "would take more than it saves" in placement.files["own.txt"].reason
-    assert selection is not None
-    assert (selection.asked, selection.job_reservations) == (2, 0)
-
-
-def test_an_input_that_one_job_reads_stays_on_the_pfs(hybrid: User) -> None:
-    hybrid.replicas["ref.txt"] = [{"site": "cluster", "pfn": "/lus/ref.txt"}]
-    homes = hybrid.homes()
-    assert homes["ref.txt"] == (PFS, "link")  # a replica is on the site
-    assert homes["in.txt"] == (PFS, "copy")
-    reason = hybrid.placed("in.txt").reason
-    assert reason == "an input that job first alone reads: it stays on the PFS"
-    hybrid.defines.append("pegasus.transfer.links=false")
-    assert hybrid.homes()["ref.txt"] == (PFS, "copy")
-
-
 def test_what_the_user_says_of_a_file_stands(hybrid: User) -> None:
     hybrid.jobs[0]["uses"][0].update(said("bb", MIB))
     hybrid.jobs[0]["uses"][2].update(said("bb", 100 * MIB))

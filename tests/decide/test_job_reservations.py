@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from pegasus_bb.core.units import MIB
-from pegasus_bb.decide import lint_job_reservations as job_lint
 from pegasus_bb.model.placement import JobReservation
 from pegasus_bb.planner.plan_summary import summary
 from tests.decide.test_hybrid import checkpoint, inner
@@ -145,14 +144,6 @@ def test_what_staging_cannot_do_is_refused_in_its_place(
     spoil(per_job)
     caught = per_job.is_refused(words)
     assert caught.key == key
-
-
-def test_more_files_than_staging_can_do_in_time(
-    per_job: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(job_lint, "MOST_FILES", 3)
-    caught = per_job.is_refused("would have 4 files staged")
-    assert caught.key == "jobs.1.uses"
 
 
 DISK = {"backend": "node-local", "path": "/nvme", "granularity": "1KiB"}

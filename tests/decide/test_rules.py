@@ -13,22 +13,6 @@ def profile(word: str) -> dict[str, Any]:
     return {"pegasus": {"bb.tier": word}}
 
 
-def test_a_plain_tier_takes_everything_in_the_order_of_the_workflow(
-    user: User,
-) -> None:
-    assert list(user.homes().items()) == [
-        ("in.txt", ("bb", "copy")),
-        ("mid.txt", ("bb", "write")),
-        ("keep.txt", ("bb", "write")),
-        ("ref.txt", ("bb", "copy")),
-        ("out.txt", ("bb", "write")),
-    ]
-    assert user.placed("mid.txt").reason == (
-        "made by a job and not staged out: tier bb of site cluster says "
-        "intermediate: bb"
-    )
-
-
 @pytest.mark.parametrize(
     ("tier", "lfn", "home"),
     [

@@ -134,14 +134,6 @@ def test_a_damaged_profile_is_named_with_its_place(
     assert caught.value.line
 
 
-def test_a_damaged_list_of_what_was_learned_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "site.yml"
-    path.write_text("x-learned-from: 5\n")
-    with pytest.raises(CatalogError, match="is a mapping") as caught:
-        update_profile(path, "cluster", [run(100e6)], DAY)
-    assert caught.value.key == "x-learned-from"
-
-
 def test_what_the_user_adds_to_a_profile_stays(tmp_path: Path) -> None:
     path = tmp_path / "site.yml"
     learned(path, run(100e6))

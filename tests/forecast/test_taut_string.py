@@ -40,14 +40,3 @@ def at(corners: list[Point], time: float) -> float:
 @given(corridors())
 def test_the_peak_of_the_string_is_what_brute_force_finds(gaps: list[Gap]) -> None:
     assert peak(taut_string(gaps)) == pytest.approx(steepest_needed(gaps))
-
-
-@given(corridors())
-def test_the_string_stays_between_the_walls_and_reaches_the_end(
-    gaps: list[Gap],
-) -> None:
-    corners = taut_string(gaps)
-    assert corners[0] == (0.0, 0.0)
-    assert corners[-1] == (gaps[-1].time, gaps[-1].low)
-    for gap in gaps:
-        assert gap.low - 1e-9 <= at(corners, gap.time) <= gap.high + 1e-9

@@ -34,14 +34,6 @@ def workflow(
     return read_workflow(Document(Path("w.yml"), data))
 
 
-def test_files_imply_edges() -> None:
-    found = graph(("A", "in", "x"), ("B", "x", "y"), ("C", "x y", "z"))
-    assert found.children == {"A": ["B", "C"], "B": ["C"], "C": []}
-    assert found.parents == {"A": [], "B": ["A"], "C": ["A", "B"]}
-    assert found.producer == {"x": "A", "y": "B", "z": "C"}
-    assert found.consumers == {"in": ["A"], "x": ["B", "C"], "y": ["C"]}
-
-
 def test_two_makers_of_one_file_are_refused() -> None:
     with pytest.raises(CatalogError, match="two jobs, A and B, make one file") as error:
         graph(("A", "", "x"), ("B", "", "x"))

@@ -36,15 +36,11 @@ def tier(folder: Path, *lines: str) -> Tier:
             "unknown access",
             "did you mean striped? It is one of striped, private",
         ),
-        ("inputs: bb", "inputs", "unknown inputs", "one of stage, link, pfs"),
         ("capcity: 1GiB", "capcity", "no such key", "did you mean capacity?"),
-        ("zzz: 1", "zzz", "no such key", "one of name, backend"),
         ("path: /x", "path", "a datawarp tier has no such key", ""),
         ("capacity: 3.5TB", "capacity", "decimal sizes", "such as 700GiB"),
         ("capacity: 0", "capacity", "above zero", ""),
-        ("capacity: lots", "capacity", "not a size", ""),
         ("capacity: [1]", "capacity", "a single value", ""),
-        ("granularity: 0", "granularity", "above zero", "such as 4MiB"),
         ('pool: "a\\nb"', "pool", "line break", ""),
     ],
 )
@@ -111,7 +107,6 @@ NAMED_B = "    - {name: b, backend: datawarp}\n"
     [
         (" [bb]\n", 1, "", "not a mapping"),
         ("\n  corri: []\n", 2, ".corri", "does not have"),
-        ("\n  cori: {}\n", 2, ".cori", "are a list"),
         ("\n  cori: []\n", 2, ".cori", "are a list"),
         ("\n  cori:\n    - bb\n", 3, ".cori.0", "a tier is a mapping"),
         ("\n  cori:\n    - {backend: datawarp}\n", 3, ".cori.0", "without a name"),
@@ -125,19 +120,6 @@ def test_a_declaration_of_another_shape(
     with pytest.raises(CatalogError, match=what) as error:
         read(tmp_path, f"x-storage-tiers:{text}")
     assert (error.value.line, error.value.key) == (line, f"x-storage-tiers{key}")
-
-
-def test_temporary_files_are_on_a_disk_only_if_it_says_so(tmp_path: Path) -> None:
-    disk = "\n  cori:\n    - {{name: n, backend: node-local, path: /nvme{}}}\n"
-    for more, expected in (
-        ("", False),
-        (", temp: false", False),
-        (", temp: true", True),
-    ):
-        found = read(tmp_path, f"x-storage-tiers:{disk.format(more)}")
-        assert found["cori"][0].has_temporary_files == expected
-    with pytest.raises(CatalogError, match="temp is true or false"):
-        read(tmp_path, f"x-storage-tiers:{disk.format(', temp: yes please')}")
 
 
 def documented() -> dict[str, list[str]]:

@@ -18,7 +18,7 @@ from pegasus_bb.forecast.workflow.simulator import (
     Simulator,
     demands_of,
 )
-from pegasus_bb.forecast.workflow.workload import JobLoad, workload
+from pegasus_bb.forecast.workflow.workload import workload
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History, Startup
@@ -145,24 +145,6 @@ def test_no_more_jobs_than_slots(drawn: Drawn) -> None:
             if done.stopped[at] > since:
                 others = zip(done.started, done.stopped, strict=True)
                 assert sum(one <= since < end for one, end in others) <= slots
-
-
-@given(planned())
-def test_no_run_is_shorter_than_its_critical_path(drawn: Drawn) -> None:
-    graph = drawn.simulator.planned.work.graph
-    for mode in drawn.modes():
-        done = executed(drawn, mode)
-        seconds = [load.demand.pessimistic.compute for load in graph_loads(drawn)]
-        at = {load.job.id: n for n, load in enumerate(graph_loads(drawn))}
-        path: dict[str, float] = {}
-        for ident in graph.order:
-            above = max((path[up] for up in graph.parents[ident]), default=0.0)
-            path[ident] = above + seconds[at[ident]]
-        assert done.makespan >= max(path.values()) - 1e-9
-
-
-def graph_loads(drawn: Drawn) -> tuple[JobLoad, ...]:
-    return drawn.simulator.planned.work.loads
 
 
 @given(planned())

@@ -21,10 +21,6 @@ def kept(tmp_path: Path, files: str) -> list[str]:
     return [each.words for each in found]
 
 
-def test_it_says_where_it_is_and_how_large(tmp_path: Path) -> None:
-    assert kept(tmp_path, "2") == [f"{tmp_path}/bb/failed/mix_A.7.0 (2 files, 1.0 MiB)"]
-
-
 @pytest.mark.parametrize(
     "odd", ["Infinity", "NaN", "-1", "1.5", '"2"', f"1{'0' * 400}"]
 )

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from pegasus_bb_testbed import site
 from pegasus_bb_testbed.home import Home
 
 from testbed.tests.slurm_site import SlurmSite
@@ -137,37 +136,6 @@ def test_a_pool_that_is_too_small_full_or_not_there(
     assert "24.0 MiB of it free now: the first job would wait" in note
     runner.declare(pool="fastest")
     assert runner.wrong() == ["slurm: there is no pool fastest"]
-
-
-def test_no_controller(runner: Checked, home: Home) -> None:
-    site.stop_controller(home)
-    try:
-        (found,) = runner.wrong()
-    finally:
-        site.start_controller(home)
-    assert found.startswith("slurm: scontrol show burst: ")
-    assert "Unable to contact slurm controller" in found
-
-
-def test_a_blahp_without_its_script(runner: Checked, home: Home) -> None:
-    script = home.root / "etc/blahp/slurm_local_submit_attributes.sh"
-    aside = script.rename(script.with_suffix(".aside"))
-    try:
-        (found,) = runner.wrong()
-    finally:
-        aside.rename(script)
-    assert found.startswith("blahp: there is no slurm_local_submit_attributes.sh")
-
-
-def test_no_schedd(runner: Checked, submit_host: SlurmSite) -> None:
-    assert submit_host.run("root", "condor_off", "-fast", "-schedd").status == 0
-    try:
-        submit_host.until(lambda: runner.wrong() != [])
-        (found,) = runner.wrong()
-        assert "htcondor: nothing can be submitted: no schedd answers" in found
-    finally:
-        submit_host.run("root", "condor_on", "-schedd")
-        submit_host.until(lambda: runner.wrong() == [])
 
 
 def test_as_root(runner: Checked, submit_host: SlurmSite) -> None:

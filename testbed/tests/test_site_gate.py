@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
@@ -33,7 +32,6 @@ REQUEST = Request(
     site="testbed",
     settings={"mount": "any", "timeout": "30s", "poll": "1s"},
 )
-LUA = REQUEST._replace(backend="slurm-lua", settings={"timeout": "30s", "poll": "1s"})
 
 
 class GatedRun:
@@ -47,20 +45,14 @@ class GatedRun:
         # as in no ledger
         prefix = f"/bb/{name}"
         uuid = str(uuid4())
-        request = LUA if slurm.home.flavour.plugin == "lua" else REQUEST
-        self.request = request._replace(name=name, prefix=prefix, uuid=uuid)
-        self.allow(REQUEST.wait)
+        self.request = REQUEST._replace(name=name, prefix=prefix, uuid=uuid)
+        (self.bb / "request.json").write_text(json.dumps(self.request.to_json()))
         placement = {"version": 1, "files": {}, "outputs": {}, "prefix": prefix}
         placement["scratch"] = f"{prefix}/run"
         placement["pfs_scratch"] = str(slurm.work / "pfs")
         (self.bb / "placement.json").write_text(json.dumps(placement))
         for path in (self.bb.parent, self.bb):
             os.chown(path, site.USERS[USER], site.USERS[USER])
-
-    def allow(self, wait: int) -> None:
-        """From now on the gate waits for so many seconds."""
-        request = self.request._replace(wait=wait).to_json()
-        (self.bb / "request.json").write_text(json.dumps(request))
 
     def program(self, name: str) -> Finished:
         return self.slurm.run(USER, str(self.bb / "bin" / name))
@@ -95,66 +87,6 @@ def ready_run(slurm: SlurmSite, name: str) -> GatedRun:
     return run
 
 
-@pytest.fixture
-def full(slurm: SlurmSite) -> Iterator[SlurmSite]:
-    """Another user has all but 24 MiB."""
-    slurm.hold("other", "filler", 1000 * MIB)
-    yield slurm
-    if "filler" in slurm.buffers():
-        slurm.give_back("other", "filler")
-
-
-def test_a_request_that_slurm_holds_fails_with_its_words(slurm: SlurmSite) -> None:
-    says = "dwsd: no space left on any server: 507"
-    slurm.inject(f"create_persistent token=gheld says={says}\n")
-    run = GatedRun(slurm, "gheld")
-    run.asked()
-    status, words = run.final()
-    slurm.inject("")
-    assert (status, says in words) == (76, True)
-    run.asked()  # mended meanwhile: the rescue run asks afresh
-    assert run.final()[0] == 0
-    assert run.program("delete").status == 0
-
-
-def test_a_name_that_another_user_takes_while_we_wait(full: SlurmSite) -> None:
-    run = GatedRun(full, "gstolen")
-    run.asked()
-    assert run.gate()[0] == 75
-    full.hold("other", "gstolen", 10 * MIB)
-    status, words = run.gate()
-    assert (status, "belongs to other" in words) == (76, True)
-    assert run.program("delete").status == 76
-    full.give_back("other", "gstolen")
-    assert run.program("delete").status == 0
-    assert full.run("root", "squeue", "-h", "--name=gstolen").out == ""
-
-
-def test_a_leftover_of_ours_in_another_size_is_not_used(slurm: SlurmSite) -> None:
-    slurm.hold(USER, "gold", 10 * MIB)
-    run = GatedRun(slurm, "gold")
-    answer = run.program("setup")
-    assert (answer.status, "was there before" in answer.out + answer.err) == (76, True)
-    status, words = run.gate()
-    assert (status, "10.0 MiB" in words) == (76, True)
-    slurm.give_back(USER, "gold")
-
-
-def test_a_controller_that_is_down_says_nothing_about_the_buffer(
-    slurm: SlurmSite,
-) -> None:
-    run = ready_run(slurm, "gdown")
-    site.stop_controller(slurm.home)
-    status, words = run.gate()
-    assert (status, "Unable to contact" in words) == (75, True)
-    assert run.program("delete").status == 78
-    run.allow(wait=0)
-    assert run.gate()[0] == 78
-    site.start_controller(slurm.home)
-    assert run.final()[0] == 0
-    assert run.program("delete").status == 0
-
-
 def test_a_slurm_without_the_plugin_fails_at_once(slurm: SlurmSite) -> None:
     run = ready_run(slurm, "gplugin")
     conf = slurm.home.root / "etc/slurm/slurm.conf"
@@ -169,19 +101,6 @@ def test_a_slurm_without_the_plugin_fails_at_once(slurm: SlurmSite) -> None:
         conf.write_text(text)
         site.forget_jobs(slurm.home, POOL)
     assert (status, "no burst buffer" in words) == (76, True)
-
-
-def test_a_buffer_that_vanishes_in_datawarp_is_gone_for_the_gate(
-    slurm: SlurmSite,
-) -> None:
-    """What an administrator, or a broken server, does; Slurm notices by itself."""
-    run = ready_run(slurm, "fragile")
-    program = f"{site.DATAWARP}/bin/dw_wlm_cli"
-    words = ["--function", "teardown", "--token", "fragile", "--job", "/dev/null"]
-    assert slurm.run("root", program, *words).status == 0
-    slurm.until(lambda: "fragile" not in slurm.buffers(), seconds=120)
-    status, said = run.final()  # the pool's free space may follow some seconds later
-    assert (status, "was up and is gone" in said) == (76, True)
 
 
 def test_a_buffer_that_slurm_has_not_read_back_is_not_gone(slurm: SlurmSite) -> None:

@@ -6,31 +6,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from pegasus_bb_testbed import site
 
 from testbed.tests.slurm_site import SlurmSite
 
 pytestmark = [pytest.mark.site]
-VANILLA = """\
-universe = vanilla
-request_memory = 10
-executable = /usr/bin/id
-transfer_executable = false
-arguments = -un
-output = {user}.out
-log = {user}.log
-queue
-"""
-
-
-@pytest.mark.parametrize("user", site.USERS)
-def test_a_job_of_each_user_runs_in_the_pool(slurm: SlurmSite, user: str) -> None:
-    submit = slurm.work / f"{user}.sub"
-    submit.write_text(VANILLA.format(user=user))
-    assert slurm.run(user, "condor_submit", str(submit)).status == 0
-    log = str(slurm.work / f"{user}.log")
-    assert slurm.run(user, "condor_wait", "-wait", "50", log).status == 0
-    assert (slurm.work / f"{user}.out").read_text() == f"{user}\n"
 
 
 def test_a_busy_controller_is_waited_for(slurm: SlurmSite) -> None:

@@ -45,27 +45,6 @@ def leak(runner: WorkflowRunner, run: BackgroundCommand) -> None:
     assert f"pegasus-bb run {submit}" in listed(runner)["next"]
 
 
-def test_one_that_never_came_up_is_withdrawn(
-    submit_host: SlurmSite, home: Home
-) -> None:
-    runner = WorkflowRunner(home, "leaked", 1)
-    runner.planned("bb", *PERSISTENT, "--bb-capacity", "900MiB")
-    submit_host.hold("other", "filler", 1000 << 20)
-    run = runner.start("bb")
-    until((runner.submit_dir("bb") / "bb" / "gate.json").exists, 120)
-    leak(runner, run)
-    assert listed(runner)["state"] == "pending"
-    verdict = until(lambda: (one := gc(runner))["goes"] and one)
-    assert "no job ever had it" in verdict["why"]
-    assert listed(runner)["state"] == "pending", "a dry run changes nothing"
-    assert gc(runner, "--yes")["goes"]
-    assert listed(runner) == {}
-    submit_host.give_back("other", "filler")
-    name = runner.reservation("bb")
-    with pytest.raises(AssertionError, match="not within"):
-        submit_host.until(lambda: name in submit_host.buffers(), seconds=5.0)
-
-
 def test_one_with_unsaved_data_stays_and_the_run_goes_on(
     submit_host: SlurmSite, home: Home
 ) -> None:

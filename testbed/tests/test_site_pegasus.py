@@ -75,12 +75,6 @@ def run_clusters(
     return submit
 
 
-def clusters_of_a_level(home: Home) -> None:
-    words = ("--bb-mode", "persistent", "--cluster", "horizontal", "--cleanup", "leaf")
-    runner = WorkflowRunner(home, "horizontal", planner="pegasus")
-    run_clusters(runner, "BC", {"clusters.size": "2"}, *words)
-
-
 def clusters_of_a_label(home: Home) -> None:
     words = ("--bb-mode", "persistent", "--cluster", "label", "--cleanup", "constraint")
     runner = WorkflowRunner(home, "label", planner="pegasus")
@@ -236,7 +230,6 @@ def a_result_that_is_registered(home: Home) -> None:
 
 
 STORIES = (
-    clusters_of_a_level,
     clusters_of_a_label,
     clusters_with_a_reservation_each,
     clusters_of_an_inner_workflow,

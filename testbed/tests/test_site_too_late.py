@@ -12,37 +12,13 @@ from pegasus_bb_testbed.home import Home
 from testbed.tests.slurm_site import ON_SECOND, SlurmSite
 from testbed.tests.test_site_reservations import (
     FALLBACK,
-    check_failed,
     check_ran_on_pfs,
     jobs_that_name,
     start,
 )
-from testbed.tests.workflow_runner import PERSISTENT
 from tests.support.waiting import until
 
 pytestmark = [pytest.mark.site, ON_SECOND]
-
-
-def test_a_reservation_that_comes_too_late_is_not_waited_for(
-    submit_host: SlurmSite, home: Home, planners: None
-) -> None:
-    """With a fallback it comes up in the middle of the run; bb_delete gives it back."""
-    late = ("--bb-capacity", "450MiB", "--bb-wait", "6s")
-    failing = start(home, "late", "builtin", *PERSISTENT, *late)
-    falling = start(home, "fallback-late", "builtin", *FALLBACK, *late)
-    submit_host.hold("other", "filler", 1024 << 20)
-    too_late = "did not come up within 6.0 s"
-    waits = "create_dir_diamond_0_cluster waits for the burst buffer"
-    fails = failing.start("bb")
-    falls = falling.start("bb")
-    fails.until((failing.submit_dir("bb") / "bb/gate.err").exists)
-    falls.until((falling.submit_dir("bb") / "bb/storage_decision.json").exists)
-    submit_host.give_back("other", "filler")
-    name = falling.reservation("bb")
-    until(lambda: name in submit_host.buffers())
-    check_failed(fails.end(), waits, too_late)
-    check_ran_on_pfs(falling, falls.end(), too_late)
-    assert name not in submit_host.buffers()
 
 
 @contextmanager

@@ -9,19 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from pegasus_bb_testbed import nodes, site
 from pegasus_bb_testbed.home import Home
 from pegasus_bb_testbed.namespace import call
 
 from testbed.tests.slurm_site import ON_SECOND, SlurmSite
-from testbed.tests.workflow_runner import (
-    PLANNERS,
-    PROFILES,
-    SHOWN,
-    ExampleRunner,
-    WorkflowRunner,
-)
+from testbed.tests.workflow_runner import PLANNERS, PROFILES, SHOWN, WorkflowRunner
 from testbed.tests.workflow_runner import expected as of_first
 from tests.support.user_site import JOBS, expected
 
@@ -80,24 +73,6 @@ class BehindSlurm(UnseenRunner):
     @property
     def submits(self) -> Path:
         return tier_of(self.home) / "submit"
-
-
-class UnseenExample(ExampleRunner):
-    """One of examples/. Programs of the user are staged, others are on the nodes."""
-
-    def __init__(self, home: Home, name: str) -> None:
-        super().__init__(home, name, "builtin")
-        programs = yaml.safe_load((self.work / "transformations.yml").read_text())
-        for [place] in (entry["sites"] for entry in programs["transformations"]):
-            if place["pfn"].startswith(str(home.unseen)):
-                place |= {"name": "local", "type": "stageable"}
-        sites = yaml.safe_load((self.work / "sites.yml").read_text())
-        sites = on_tier_alone(home, sites, POOL)
-        for file, data in (("sites", sites), ("transformations", programs)):
-            (self.work / f"{file}.yml").write_text(yaml.safe_dump(data))
-
-    def _runs(self) -> Path:
-        return self.home.unseen
 
 
 def here(replicas: dict[str, Any]) -> dict[str, Any]:
@@ -162,14 +137,3 @@ def test_a_pool_runs_what_its_nodes_do_not_see(
 
 def test_slurm_runs_what_its_nodes_do_not_see(slurmd_of_a_node: Home) -> None:
     ran_well(BehindSlurm(slurmd_of_a_node, "slurm", jobs=2))
-
-
-def test_the_examples_give_what_they_give_here(unseen: Home) -> None:
-    """Both at once: they mostly wait for HTCondor."""
-    examples = [UnseenExample(unseen, name) for name in ExampleRunner.SMALL]
-    for example in examples:
-        example.planned("bb", *PERSISTENT, "--bb-python", "/usr/bin/python3")
-    for run in [example.start("bb") for example in examples]:
-        done = run.end()
-        assert done.status == 0, done.err
-    assert all(example.content("bb") for example in examples)

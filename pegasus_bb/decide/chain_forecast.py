@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
-from pegasus_bb.decide.batch_jobs import BatchJobs
 from pegasus_bb.decide.chain_growth import ChainGrowth, Found
 from pegasus_bb.decide.decision import PlanningInput, WeighedCut
 from pegasus_bb.decide.job_reservations import reservation_maker
+from pegasus_bb.model.batch_jobs import BatchJobs
 from pegasus_bb.model.history import most_at_once
 from pegasus_bb.model.placement import JobReservation, Placement
 from pegasus_bb.model.speeds import Speed, Speeds

@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from statistics import median
 
-from pegasus_bb.decide.batch_jobs import BatchJobs
 from pegasus_bb.decide.chain_growth import ChainGrowth, Found
-from pegasus_bb.decide.decision import Chain, Chains, PlacementDecision, PlanningInput
+from pegasus_bb.decide.decision import Chains, PlacementDecision, PlanningInput
 from pegasus_bb.decide.declared_speeds import declared_speeds
 from pegasus_bb.decide.job_reservations import reservation_maker
 from pegasus_bb.decide.run_times import known_times
-from pegasus_bb.model.placement import Placement
+from pegasus_bb.model.batch_jobs import BatchJobs
+from pegasus_bb.model.placement import Chain, Placement
 
 
 def with_chains(given: PlanningInput, decision: PlacementDecision) -> PlacementDecision:

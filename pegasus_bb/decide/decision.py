@@ -12,7 +12,7 @@ from pegasus_bb.model.document import plain
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.history import History
 from pegasus_bb.model.modes import RunMode
-from pegasus_bb.model.placement import JobReservation, Placement
+from pegasus_bb.model.placement import Chain, Placement
 from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job, Workflow
@@ -132,15 +132,6 @@ class Selection:
     job_reservations: float  # of all of them together
     asked: int  # jobs that could have one
     why_none: str = ""  # why no job could have one
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """Jobs that run one after the other in one job of the batch system."""
-
-    jobs: tuple[str, ...]  # ids, in the order in which they run
-    reservation: JobReservation
-    stays: int  # bytes of the files that never leave its node
 
 
 @dataclass(frozen=True, slots=True)

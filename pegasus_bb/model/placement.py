@@ -67,6 +67,15 @@ class JobReservation:
 
 
 @dataclass(frozen=True, slots=True)
+class Chain:
+    """Jobs that run one after the other in one job of the batch system."""
+
+    jobs: tuple[str, ...]  # ids, in the order in which they run
+    reservation: JobReservation
+    stays: int  # bytes of the files that never leave its node
+
+
+@dataclass(frozen=True, slots=True)
 class PlannedPhases:
     """The phases in which the jobs run so that the files fit. Bytes."""
 

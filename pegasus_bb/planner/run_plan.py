@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.paths import is_below
-from pegasus_bb.decide.decision import Chain, PlacementDecision, PlanningInput
+from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.modes import PLANNED
-from pegasus_bb.model.placement import Placement
+from pegasus_bb.model.placement import Chain, Placement
 from pegasus_bb.model.reservation import Request, check_reservation_name
 from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.tiers import Tier

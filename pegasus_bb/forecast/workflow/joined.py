@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from pegasus_bb.decide.batch_jobs import BatchJobs
-from pegasus_bb.decide.decision import Chain
 from pegasus_bb.forecast.demands.demand import Demand, DemandRange
 from pegasus_bb.forecast.workflow.workload import JobLoad, Workload
+from pegasus_bb.model.batch_jobs import BatchJobs
 from pegasus_bb.model.graph import Graph
+from pegasus_bb.model.placement import Chain
 
 
 def joined(work: Workload, chains: Sequence[Chain]) -> Workload:

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from pegasus_bb.core.errors import CatalogError
-from pegasus_bb.decide.decision import Chain
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.default_sites import LOCAL
 from pegasus_bb.model.document import Data, Document, Key, plain
-from pegasus_bb.model.placement import Placement
+from pegasus_bb.model.placement import Chain, Placement
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.model.settings import Properties
 

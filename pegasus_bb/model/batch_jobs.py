@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop, heappush
 
-from pegasus_bb.decide.chain_growth import Found
 from pegasus_bb.model.graph import Graph
 
 
@@ -17,7 +16,9 @@ class BatchJobs:
     ``parents`` are in a topological order. Linear in the workflow, but for heaps.
     """
 
-    def __init__(self, graph: Graph, found: Found, times: Mapping[str, float]) -> None:
+    def __init__(
+        self, graph: Graph, found: Sequence[Sequence[str]], times: Mapping[str, float]
+    ) -> None:
         """``times``: seconds of every job."""
         head = {job: job for job in graph.order}
         head.update((job, chain[0]) for chain in found for job in chain)

@@ -9,8 +9,6 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
-from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -118,6 +116,8 @@ class _Commands(click.Group):
         if not name.startswith("-") and self.get_command(ctx, name) is None:
             if name in _ELSEWHERE:
                 ctx.fail(f"there is no command {name!r}; {_ELSEWHERE[name]}")
+            from difflib import get_close_matches  # seldom needed, takes time to load
+
             close = get_close_matches(name, self.list_commands(ctx), 1)
             hint = f"did you mean {close[0]}?" if close else "pegasus-bb -h lists them"
             ctx.fail(f"there is no command {name!r}; {hint}")
@@ -215,7 +215,7 @@ def _have_standard_files() -> None:
 def _has_folder() -> bool:
     """Whether the working directory is still there."""
     try:
-        Path.cwd()
+        os.getcwd()  # noqa: PTH109 - pathlib takes time to load
     except FileNotFoundError:
         return False
     return True

@@ -9,12 +9,13 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#define VERSION 7
+#define VERSION 8
 #define SETTLE INT64_C(50000000) /* ns; a file that changed since is not read yet */
 #define EARLY (64 << 10) /* bytes of a file that is worth the call */
 #ifndef F_SET_RW_HINT /* of an older libc */
@@ -24,9 +25,8 @@
 
 enum step { DONE, SOURCE, NOT_A_FILE, CHANGED, PART, RENAME, SHORT };
 
-struct task { /* "=iiIIQ" in helper.py */
+struct task { /* "=iiQ" in helper.py; its two names are the next ones of ``names`` */
   int32_t from_folder, to_folder;
-  uint32_t from, to; /* where the names begin in ``names`` */
   uint64_t hint; /* as in hints.py; 0: none */
 };
 
@@ -71,6 +71,8 @@ static int fail(struct result *result, enum step step, int error) {
   result->error = error;
   return -1;
 }
+
+static const char *after(const char *name) { return name + strlen(name) + 1; }
 
 static void part_of(const char *name, const char *tag, char *part) {
   size_t length = strlen(name);
@@ -157,17 +159,19 @@ static int give(const struct task *task, const char *part, const struct stat *so
   return fail(result, PART, error);
 }
 
-/* Copy each file to the temporary name of its destination. ``hash`` may be NULL. */
+/* Copy each file to the temporary name of its destination. ``names`` has two of each,
+   of its source and of its destination. ``hash`` may be NULL. */
 void pbb_copy(const char *names, const char *tag, const struct task *tasks,
               struct result *results, size_t count, int follow, sha256 *hash,
-              char *buffer, size_t room) {
+              size_t room) {
   int flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW);
-  char part[LONGEST + 64];
-  for (size_t i = 0; i < count; i++) {
+  char part[LONGEST + 64], *buffer = malloc(room);
+  for (size_t i = 0; i < count; i++, names = after(after(names))) {
     const struct task *task = tasks + i;
     struct result *result = results + i;
     struct stat before;
-    int source = openat(task->from_folder, names + task->from, flags), taken;
+    /* Without a buffer errno is ENOMEM. */
+    int source = buffer ? openat(task->from_folder, names, flags) : -1, taken;
     memset(result, 0, sizeof *result);
     if (source < 0) {
       fail(result, SOURCE, errno);
@@ -177,19 +181,20 @@ void pbb_copy(const char *names, const char *tag, const struct task *tasks,
     close(source);
     if (taken != 0) continue;
     if (hash != NULL) hash((unsigned char *)buffer, result->size, result->digest);
-    part_of(names + task->to, tag, part);
+    part_of(after(names), tag, part);
     give(task, part, &before, buffer, result);
   }
+  free(buffer);
 }
 
 /* Give those that were copied their names; what they are then goes into the results. */
 void pbb_rename(const char *names, const char *tag, const struct task *tasks,
                 struct result *results, size_t count) {
   char part[LONGEST + 64];
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count; i++, names = after(after(names))) {
     const struct task *task = tasks + i;
     struct result *result = results + i;
-    const char *name = names + task->to;
+    const char *name = after(names);
     struct stat now;
     if (result->step != DONE) continue;
     part_of(name, tag, part);

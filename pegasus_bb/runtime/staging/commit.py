@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 
 from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.runtime.staging.failures import CopyFailed, explained
-from pegasus_bb.runtime.staging.items import Batch, CopyOutcome, Rescheduled
+from pegasus_bb.runtime.staging.items import Batch, CopyOutcome, Landed
 from pegasus_bb.runtime.staging.plain_copier import discard
 from pegasus_bb.runtime.staging.sync import Broken, sync
 
@@ -26,10 +26,10 @@ _MOMENT = 0.25  # seconds
 
 
 class Committer:
-    """Takes copied batches, and calls ``tell`` with the outcome of each item."""
+    """Takes copied batches, and calls ``tell`` with the outcomes of their items."""
 
     def __init__(
-        self, tag: str, tell: Callable[[CopyOutcome], None], waiting: int
+        self, tag: str, tell: Callable[[list[CopyOutcome]], None], waiting: int
     ) -> None:
         """``waiting`` is the number of batches per round; more would only fill the disk
         with temporary files. Raises CopyFailed if a thread cannot be started."""
@@ -118,8 +118,9 @@ class Committer:
         broken = sync([outcome.item for outcome in named], items, self._tag)
         for batch in batches:
             broken.update(batch.broken)  # the kernel reports an error of a sync once
-        for outcome in named:
-            self._tell(_checked_outcome(broken, outcome))
+        if broken:
+            named = [_checked_outcome(broken, outcome) for outcome in named]
+        self._tell(named)
         for item in items:
             if id(item) in broken:
                 discard(item, self._tag)
@@ -151,12 +152,10 @@ class Committer:
     def _name(self, batch: Batch, broken: Broken, named: list[CopyOutcome]) -> None:
         answers = batch.copier.rename(batch, self._tag)
         for item, answer in zip(batch.items, answers):
-            if isinstance(answer, Rescheduled):
-                continue
-            if isinstance(answer, CopyFailed):
-                self._tell(_checked_outcome(broken, CopyOutcome(item, None, answer)))
-            else:
+            if isinstance(answer, Landed):
                 named.append(CopyOutcome(item, answer))
+            elif isinstance(answer, CopyFailed):
+                self._tell([_checked_outcome(broken, CopyOutcome(item, None, answer))])
 
     def _discard(self, batches: list[Batch]) -> None:
         for batch in batches:

@@ -36,10 +36,10 @@ from pegasus_bb.runtime.staging.moves import Tell
 if TYPE_CHECKING:
     from typing import Any
 
-VERSION = 7
+VERSION = 8
 _BUFFER = 1 << 20  # bytes per thread
 _SECOND = 1_000_000_000  # ns
-_TASK = struct.Struct("=iiIIQ")
+_TASK = struct.Struct("=iiQ")
 _RESULT = struct.Struct("=iiqQQqqqqQQqqqq32s")
 _ELF = struct.Struct("=40xQ10xHH2x")  # where section headers begin, their size, number
 _ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
@@ -136,7 +136,6 @@ class Helper(Copier):
             ctypes.c_size_t(count),
             int(follow),
             self._hash,
-            ctypes.create_string_buffer(_BUFFER),
             ctypes.c_size_t(_BUFFER),
         )
         batch.results = _Packed(names, tasks, results)
@@ -185,23 +184,10 @@ def _failure(item: Item, step: Step, code: int) -> CopyFailed:
 
 
 def _pack(items: Sequence[Item]) -> tuple[bytes, bytes]:
-    """The names, each with a NUL at its end, and the tasks with the offsets of
-    names."""
-    names: list[bytes] = []
-    rows: list[bytes] = []
-    end = 0
-    for item in items:
-        name = os.fsencode(item.name)
-        begin = to = end
-        end += len(name) + 1
-        names.append(name)
-        if item.as_name != item.name:
-            other = os.fsencode(item.as_name)
-            to = end
-            end = end + len(other) + 1
-            names.append(other)
-        rows.append(_TASK.pack(item.source.fd, item.dest.fd, begin, to, item.hint))
-    return b"\0".join(names), b"".join(rows)
+    """Both names of each, with a NUL between them, and the tasks."""
+    names = [name for item in items for name in (item.name, item.as_name)]
+    rows = [_TASK.pack(item.source.fd, item.dest.fd, item.hint) for item in items]
+    return os.fsencode("\0".join(names)), b"".join(rows)
 
 
 def _sha256() -> Any:

@@ -67,9 +67,9 @@ class Mover:
 
         Yields the outcome of each, in any order; a copy that is reported is durable.
         """
-        outcomes: deque[CopyOutcome] = deque()  # append and popleft are atomic
+        outcomes: deque[CopyOutcome] = deque()  # extend and popleft are atomic
         to_commit = max(1, int(self._share * _TO_COMMIT))
-        committer = Committer(self.tag, outcomes.append, to_commit)
+        committer = Committer(self.tag, outcomes.extend, to_commit)
         in_hand = max(1, int(self._share * _IN_HAND))
         threads = _CopierThreads(
             self._threads, in_hand, lambda batch: self._copy(batch, committer)

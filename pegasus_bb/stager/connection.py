@@ -6,21 +6,37 @@ import asyncio
 import contextlib
 import socket
 import struct
-from typing import Any, Callable
+from collections.abc import Awaitable
+from typing import Any, Callable, NamedTuple, Optional
 
 from pegasus_bb.runtime.stager_client.protocol import Refused, decode, encode
-from pegasus_bb.stager.held_tasks import TasksEnded
 
 _UNANSWERED = 16  # requests; the next one waits until one of them is answered
 _BEHIND = 1 << 20  # bytes of answers that were not read; the next request waits
 _LONGEST_ID = 200
 _LOOK = 0.02  # seconds between two looks whether answers were read
 
-OnRequest = Callable[["Connection", dict[str, Any], bytes], None]
+
+class ClientRequest(NamedTuple):
+    """One line of a client."""
+
+    connection: Connection
+    message: dict[str, Any]
+    raw: bytes  # the line itself
+
+    @property
+    def number(self) -> Any:
+        """What the answer repeats."""
+        return self.message.get("id")
+
+
+# Returns what stands under "ok"; None: the answer was sent.
+OnRequest = Callable[[ClientRequest], Awaitable[Optional[dict[str, Any]]]]
 
 
 class Connection:
-    """Calls ``on_request`` for each request."""
+    """Calls ``on_request`` for each request; what it waits for is forgotten when the
+    client goes."""
 
     def __init__(
         self,
@@ -35,7 +51,7 @@ class Connection:
         self.pid, self.uid, self.gid = struct.unpack("3i", peer)
         writer.transport.set_write_buffer_limits(_BEHIND)
         self._free = asyncio.Semaphore(_UNANSWERED)
-        self._waits: list[TasksEnded] = []
+        self._under_way: set[asyncio.Future[None]] = set()
         self.is_open = True
 
     async def serve(self) -> None:
@@ -48,13 +64,11 @@ class Connection:
                     break
                 if line != b"\n":
                     await self._free.acquire()
-                    self._handle(line)
-                await asyncio.sleep(0)  # the turn of others
+                    handling = asyncio.ensure_future(self._handle(line))
+                    self._under_way.add(handling)
+                    handling.add_done_callback(self._handled)
+                await asyncio.sleep(0)  # its turn, and that of others
         self.close()
-
-    def answer(self, number: Any, ok: dict[str, Any]) -> None:
-        """Answer the request ``number``, which is done."""
-        self.send(encode({"id": number, "ok": ok}))
 
     def refuse(self, number: Any, refused: Refused) -> None:
         """Answer the request ``number``, which is not done."""
@@ -65,35 +79,37 @@ class Connection:
         """Send the line of an answer."""
         if self.is_open:
             self._writer.write(line)
-            self._free.release()
 
     async def has_written(self) -> None:
         """Return when all answers so far were read."""
         while self.is_open and self._writer.transport.get_write_buffer_size():
             await asyncio.sleep(_LOOK)
 
-    def keep(self, wait: TasksEnded) -> None:
-        """Forget ``wait`` when the client goes."""
-        self._waits = [one for one in (*self._waits, wait) if not one.is_over]
-
     def close(self) -> None:
         """Read and write no more."""
         self.is_open = False
         self._writer.transport.abort()
-        for wait in self._waits:
-            wait.forget()
+        for handling in self._under_way:
+            handling.cancel()
 
-    def _handle(self, line: bytes) -> None:
+    async def _handle(self, line: bytes) -> None:
         message: dict[str, Any] = {}
         try:
             message = decode(line)
             _check_id(message)
-            self._on_request(self, message, line)
+            ok = await self._on_request(ClientRequest(self, message, line))
         except Refused as refused:
             self.refuse(message.get("id"), refused)
         except Exception as error:  # of one request: no other client feels it
             why = f"the service made a mistake: {error!r}"
             self.refuse(message.get("id"), Refused("internal", why))
+        else:
+            if ok is not None:
+                self.send(encode({"id": message.get("id"), "ok": ok}))
+
+    def _handled(self, handling: asyncio.Future[None]) -> None:
+        self._under_way.discard(handling)
+        self._free.release()
 
 
 def _check_id(message: dict[str, Any]) -> None:

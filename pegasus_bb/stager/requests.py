@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import time
-from functools import partial
-from typing import Any, Callable, NamedTuple, Optional
+from typing import Any, Callable
 
 from pegasus_bb.runtime.stager_client.dataspace import as_roots
 from pegasus_bb.runtime.stager_client.protocol import (
@@ -18,7 +18,7 @@ from pegasus_bb.runtime.stager_client.protocol import (
     check_version,
 )
 from pegasus_bb.runtime.stager_client.task import CANCELLED, ENDS, KEYS, StagerTask
-from pegasus_bb.stager.connection import Connection
+from pegasus_bb.stager.connection import ClientRequest, OnRequest
 from pegasus_bb.stager.service import Service
 from pegasus_bb.stager.site_config import Config
 
@@ -27,23 +27,6 @@ _PIECE = 500  # tasks: some milliseconds
 _SHORT = 2_000  # tasks in an answer that is made at once
 _ON_CONTROL = ("pause", "resume", "drain", "shutdown", "users")
 _PATIENCE = 60.0  # seconds in which a client takes a long answer; else it is left
-
-
-class ClientRequest(NamedTuple):
-    """One line of a client."""
-
-    connection: Connection
-    message: dict[str, Any]
-    raw: bytes  # the line itself
-
-    @property
-    def number(self) -> Any:
-        """What the answer repeats."""
-        return self.message.get("id")
-
-
-# Returns what stands under "ok"; None: that comes later.
-Method = Callable[[ClientRequest], Optional[dict[str, Any]]]
 
 
 class Requests:
@@ -55,60 +38,54 @@ class Requests:
         """``end`` is what a shutdown calls."""
         self._config, self._service, self._end = config, service, end
         self._one_of: dict[int, asyncio.Lock] = {}  # long answers, by user
-        self._making: set[asyncio.Future[None]] = set()
         self._begun = time.time()
 
-    def handle(
-        self,
-        connection: Connection,
-        message: dict[str, Any],
-        raw: bytes,
-        *,
-        is_control: bool,
-    ) -> None:
+    async def handle(
+        self, request: ClientRequest, *, is_control: bool
+    ) -> dict[str, Any] | None:
         """Answer a request on the socket ``control``, or ``user``."""
+        message = request.message
+        uid = request.connection.uid
         check_version(message)
-        if is_control and connection.uid not in self._config.control_users:
+        if is_control and uid not in self._config.control_users:
             raise Refused("not-yours", "control is for root and the Slurm user")
-        if not (is_control or self._config.is_site or connection.uid == os.getuid()):
+        if not (is_control or self._config.is_site or uid == os.getuid()):
             raise Refused("not-yours", "this is the service of another user")
         known = [do for do in FIELDS if is_control or do not in _ON_CONTROL]
         do = message.get("do")
         if do not in known:
             raise Refused("bad-request", f"do {do!r} is none of {', '.join(known)}")
         check_fields(message)
-        method: Method = getattr(self, f"_{do}")
-        answer = method(ClientRequest(connection, message, raw))
-        if answer is not None:
-            connection.answer(message.get("id"), answer)
+        method: OnRequest = getattr(self, f"_{do}")
+        return await method(request)
 
-    def _ping(self, _: ClientRequest) -> dict[str, Any]:
+    async def _ping(self, _: ClientRequest) -> dict[str, Any]:
         about = {"version": VERSION, "pid": os.getpid(), "since": self._begun}
         roots = as_roots(self._config.spaces)
         found = {**about, "roots": roots, "keys": sorted(KEYS)}
         return {**found, "trouble": self._service.store.trouble}
 
-    def _submit(self, request: ClientRequest) -> None:
-        connection = request.connection
-        number = request.number
+    async def _submit(self, request: ClientRequest) -> dict[str, Any]:
+        done: asyncio.Future[dict[str, Any]] = asyncio.Future()
         self._service.submit(
-            connection.uid,
+            request.connection.uid,
             request.message["tasks"],
             request.raw,
-            lambda ok: connection.answer(number, ok),
-            lambda refused: connection.refuse(number, refused),
+            done.set_result,
+            done.set_exception,
         )
+        return await asyncio.shield(done)  # also where the client has gone
 
-    def _status(self, request: ClientRequest) -> None:
+    async def _status(self, request: ClientRequest) -> dict[str, Any] | None:
         tasks = self._named(request)
-        self._send_tasks(request, tasks, eta=request.message.get("eta") is True)
+        return await self._shown(request, tasks, eta=request.message.get("eta") is True)
 
-    def _wait(self, request: ClientRequest) -> None:
+    async def _wait(self, request: ClientRequest) -> dict[str, Any] | None:
         tasks = self._named(request)
-        answer = partial(self._send_tasks, request, tasks)
-        request.connection.keep(self._service.wait(tasks, answer))
+        await self._service.ended(tasks)
+        return await self._shown(request, tasks)
 
-    def _cancel(self, request: ClientRequest) -> None:
+    async def _cancel(self, request: ClientRequest) -> dict[str, Any]:
         """The answer comes when all have ended: a copy that was complete by then is
         done, not cancelled. What hangs does not keep its user waiting."""
         message = request.message
@@ -116,54 +93,43 @@ class Requests:
             why = "cancel takes tasks, a list of their numbers, or all: true"
             raise Refused("bad-request", why)
         tasks = [task for task in self._named(request) if not task.has_ended]
-
-        def answer() -> None:
-            cancelled = sum(task.state == CANCELLED for task in tasks)
-            found = {"cancelled": cancelled, "ending": _ending(tasks)}
-            request.connection.answer(request.number, found)
-
-        def look(before: int) -> None:
-            if wait.is_over:
-                return
-            left = _ending(tasks)
-            if left < before:
-                later(_HANGS, look, left)
-            else:
-                wait.forget()
-                answer()
-
-        later = asyncio.get_running_loop().call_later
-        later(_HANGS, look, len(tasks))
         self._service.cancel(tasks)
-        wait = self._service.wait(tasks, answer)
-        request.connection.keep(wait)
+        ending = len(tasks)
+        while ending:
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._service.ended(tasks), _HANGS)
+            before, ending = ending, sum(not task.has_ended for task in tasks)
+            if ending == before:
+                break
+        cancelled = sum(task.state == CANCELLED for task in tasks)
+        return {"cancelled": cancelled, "ending": ending}
 
-    def _rate(self, request: ClientRequest) -> dict[str, Any]:
+    async def _rate(self, request: ClientRequest) -> dict[str, Any]:
         uid = request.connection.uid
         message = request.message
         change = self._service.dispatch.change_rate
         return {"shares": change(uid, message["shares"], message["rate"])}
 
-    def _discard(self, request: ClientRequest) -> dict[str, Any]:
+    async def _discard(self, request: ClientRequest) -> dict[str, Any]:
         """A user names a dataspace, and the configuration the folder: never a path."""
         space = request.message.get("space") or ""
         return {"discards": self._service.freed(space)}
 
-    def _pause(self, request: ClientRequest) -> dict[str, Any]:
+    async def _pause(self, request: ClientRequest) -> dict[str, Any]:
         self._service.dispatch.pause(paused=request.message["do"] == "pause")
         return {}
 
     _resume = _pause
 
-    def _drain(self, _: ClientRequest) -> dict[str, Any]:
+    async def _drain(self, _: ClientRequest) -> dict[str, Any]:
         self._service.drain(self._end)
         return {}
 
-    def _shutdown(self, _: ClientRequest) -> dict[str, Any]:
+    async def _shutdown(self, _: ClientRequest) -> dict[str, Any]:
         asyncio.get_running_loop().call_soon(self._end)  # after the answer
         return {}
 
-    def _users(self, _: ClientRequest) -> dict[str, Any]:
+    async def _users(self, _: ClientRequest) -> dict[str, Any]:
         counts: dict[str, dict[str, int]] = {}
         for task in self._service.tasks.values():
             states = counts.setdefault(str(task.uid), {})
@@ -175,36 +141,30 @@ class Requests:
         about = {"paused": dispatch.is_paused, "trouble": self._service.store.trouble}
         return {"users": counts, "targets": targets, **about}
 
-    def _send_tasks(
+    async def _shown(
         self, request: ClientRequest, tasks: list[StagerTask], *, eta: bool = False
-    ) -> None:
-        """Answer with ``tasks`` as they are now. Of one user long answers come one
-        after the other."""
+    ) -> dict[str, Any] | None:
+        """Return ``tasks`` as they are now, or send them. Of one user long answers come
+        one after the other."""
         dispatch = self._service.dispatch
         known = len(self._service.tasks) if eta else 0
+        left = None
         if max(len(tasks), known) <= _SHORT:
-            left = dispatch.forecast().seconds_left() if eta else None
-            request.connection.answer(request.number, {"tasks": _shown(tasks, left)})
-            return
-        making = asyncio.ensure_future(self._send_long(request, tasks, eta=eta))
-        self._making.add(making)
-        making.add_done_callback(self._making.discard)
-
-    async def _send_long(
-        self, request: ClientRequest, tasks: list[StagerTask], *, eta: bool
-    ) -> None:
+            if eta:
+                left = dispatch.forecast().seconds_left()
+            return {"tasks": _as_json(tasks, left)}
         connection = request.connection
         async with self._one_of.setdefault(connection.uid, asyncio.Lock()):
-            left = None
             if eta:
-                forecast = self._service.dispatch.forecast()
+                play = dispatch.forecast().seconds_left
                 loop = asyncio.get_running_loop()
-                left = await loop.run_in_executor(None, forecast.seconds_left)
+                left = await loop.run_in_executor(None, play)
             connection.send(await _line_of(request.number, tasks, left))
             try:
                 await asyncio.wait_for(connection.has_written(), _PATIENCE)
             except asyncio.TimeoutError:
                 connection.close()
+        return None
 
     def _named(self, request: ClientRequest) -> list[StagerTask]:
         uid = request.connection.uid
@@ -215,24 +175,20 @@ class Requests:
         return self._service.visible(uid, message.get("tasks"), everyone=everyone)
 
 
-def _ending(tasks: list[StagerTask]) -> int:
-    return sum(not task.has_ended for task in tasks)
-
-
 async def _line_of(
     number: Any, tasks: list[StagerTask], left: dict[int, float] | None
 ) -> bytes:
     """Return a long answer, made in pieces: no other client has to wait for it."""
     pieces = []
     for first in range(0, len(tasks), _PIECE):
-        shown = _shown(tasks[first : first + _PIECE], left)
+        shown = _as_json(tasks[first : first + _PIECE], left)
         pieces.append(json.dumps(shown, separators=(",", ":"))[1:-1])
         await asyncio.sleep(0)
     head = f'{{"id":{json.dumps(number)},"ok":{{"tasks":['
     return f"{head}{','.join(pieces)}]}}}}\n".encode()
 
 
-def _shown(
+def _as_json(
     tasks: list[StagerTask], left: dict[int, float] | None
 ) -> list[dict[str, Any]]:
     shown = [task.as_json() for task in tasks]

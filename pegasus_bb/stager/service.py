@@ -15,7 +15,7 @@ from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.runtime.stager_client.task import Origin, StagerTask, check_specs
 from pegasus_bb.stager import store
 from pegasus_bb.stager.dispatch import Dispatch
-from pegasus_bb.stager.held_tasks import Retention, TasksEnded, Waiters
+from pegasus_bb.stager.held_tasks import Retention
 from pegasus_bb.stager.moving import note_path
 from pegasus_bb.stager.programs import Discards
 from pegasus_bb.stager.site_config import Config
@@ -38,7 +38,8 @@ class Service:
         self.spaces, self._loop = config.spaces, loop
         self._drained: Callable[[], None] | None = None
         self._discards = Discards(config.spaces)
-        self._waiters: Waiters = {}
+        # By task: those that are waited for, or have ended and not yet durably.
+        self._ends: dict[int, asyncio.Future[None]] = {}
         self.dispatch = Dispatch(config, self._began, self._end)
         self.store = Store(config.database, loop.call_soon_threadsafe)
         found = self.store.read()
@@ -113,13 +114,22 @@ class Service:
             raise Refused("no-such-task", "you have no task of one of these numbers")
         return mine
 
-    def wait(
-        self, tasks: list[StagerTask], all_ended: Callable[[], None]
-    ) -> TasksEnded:
+    async def ended(self, tasks: Iterable[StagerTask]) -> None:
+        """Return when all of ``tasks`` have ended durably. One of them is waited for at
+        a time, so it costs little, however many they are."""
+        for task in tasks:
+            if not task.has_ended or task.id in self._ends:
+                await asyncio.shield(self._end_of(task))
+
+    def wait(self, tasks: list[StagerTask], all_ended: Callable[[], None]) -> None:
         """Call ``all_ended`` once, when all of ``tasks`` have ended durably."""
-        wait = TasksEnded(self._waiters, tasks, all_ended)
-        wait.resume()
-        return wait
+        waiting = asyncio.ensure_future(self.ended(tasks))
+        waiting.add_done_callback(
+            lambda _: None if waiting.cancelled() else all_ended()
+        )
+
+    def _end_of(self, task: StagerTask) -> asyncio.Future[None]:
+        return self._ends.setdefault(task.id, self._loop.create_future())
 
     def cancel(self, tasks: Iterable[StagerTask]) -> None:
         """Stop those of ``tasks`` that have not ended: some now, the others at the next
@@ -181,7 +191,7 @@ class Service:
         task.state, task.moved, task.message = state, size, why
         task.ended_at = time.time()
         self._retention.end(task)
-        self._waiters.setdefault(task.id, [])
+        self._end_of(task)
         self._note_ends([task])
 
     def _note_unwritten(self) -> None:
@@ -198,8 +208,8 @@ class Service:
             for task in tasks:
                 if error is None:
                     _remove_notes(self._config.folder_of(task.uid), task.id)
-                for waiter in self._waiters.pop(task.id, ()):
-                    waiter(task.id)
+                if task.id in self._ends:
+                    self._ends.pop(task.id).set_result(None)
             if self._drained is not None and self.is_idle:
                 self._drained()
 

@@ -32,12 +32,6 @@ def with_service(folder: Path, use: Callable[[Service], Awaitable[None]]) -> Non
     asyncio.run(talk())
 
 
-async def until_ended(service: Service, tasks: list[StagerTask]) -> None:
-    ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    service.wait(tasks, lambda: ended.set_result(None))
-    await ended
-
-
 async def submitted(service: Service, count: int, **more: Any) -> list[StagerTask]:
     """``count`` tasks of one request. Raises Refused."""
     answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()

@@ -6,22 +6,22 @@ import asyncio
 import errno
 import gc
 import time
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any, cast
+from unittest.mock import Mock
 
 import pytest
 
 from pegasus_bb.runtime.stager_client.protocol import VERSION, Refused
 from pegasus_bb.runtime.stager_client.task import Origin, StagerTask
 from pegasus_bb.stager import held_tasks as module
-from pegasus_bb.stager.connection import Connection
-from pegasus_bb.stager.held_tasks import Retention, TasksEnded
+from pegasus_bb.stager import requests
+from pegasus_bb.stager.connection import ClientRequest, Connection
+from pegasus_bb.stager.held_tasks import Retention
 from pegasus_bb.stager.requests import Requests
 from pegasus_bb.stager.service import Service
 from pegasus_bb.stager.site_config import Config
-from tests.stager.in_loop import SPEC, UID, submitted, until_ended, with_service
+from tests.stager.in_loop import SPEC, UID, submitted, with_service
 
 
 def test_requests_of_which_one_task_waits_hold_no_memory_without_end(
@@ -66,7 +66,7 @@ def test_cancelled_tasks_behind_one_that_waits_are_not_held(
             for _ in range(3):
                 tasks = await submitted(service, 50, **more)
                 service.cancel(tasks)
-                await until_ended(service, tasks)
+                await service.ended(tasks)
                 del tasks
             service.tidy()
         gc.collect()
@@ -138,24 +138,10 @@ def test_other_clients_have_their_turns_while_many_tasks_are_cancelled(
             ended.append(sum(task.has_ended for task in tasks))
             await asyncio.sleep(0)
         assert ended[:3] == [1000, 2000, 2500]
-        await until_ended(service, tasks)
+        await service.ended(tasks)
         assert {task.state for task in tasks} == {"cancelled"}
 
     with_service(tmp_path, cancel)
-
-
-class Caller:
-    """Who asks, as the requests see him."""
-
-    uid = UID
-
-    def __init__(self) -> None:
-        self.answers: list[dict[str, Any]] = []
-
-    def answer(self, _: Any, ok: dict[str, Any]) -> None:
-        self.answers.append(ok)
-
-    def keep(self, wait: TasksEnded) -> None: ...
 
 
 def test_a_cancel_is_answered_once_no_task_ends_any_more(
@@ -163,30 +149,23 @@ def test_a_cancel_is_answered_once_no_task_ends_any_more(
 ) -> None:
     """Many tasks take a while to end, and one hangs."""
 
+    monkeypatch.setattr(requests, "_HANGS", 0.05)
+
     async def cancel(service: Service) -> None:
-        looks: list[Callable[[], None]] = []
-        loop = asyncio.get_running_loop()
-
-        def later(_: float, look: Callable[[int], None], before: int) -> None:
-            looks.append(partial(look, before))
-
-        monkeypatch.setattr(loop, "call_later", later)
         tasks = await submitted(service, 3)
         config = Config(str(tmp_path), str(tmp_path), {}, is_site=True)
-        requests, caller = Requests(config, service, lambda: None), Caller()
+        asked = {"do": "cancel", "id": 1, "v": VERSION, "all": True}
+        request = ClientRequest(cast(Connection, Mock(uid=UID)), asked, b"")
         with monkeypatch.context() as slow:
             slow.setattr(service, "cancel", lambda tasks: None)
-            message = {"do": "cancel", "id": 1, "v": VERSION, "all": True}
-            requests.handle(cast(Connection, caller), message, b"", is_control=False)
+            handle = Requests(config, service, Mock()).handle
+            answer = asyncio.ensure_future(handle(request, is_control=False))
+            await asyncio.sleep(0)
         for task in tasks[:2]:
+            await asyncio.sleep(0.03)
             service.cancel([task])
-            await until_ended(service, [task])
-            looks.pop()()
-            assert caller.answers == []
-        looks.pop()()
-        assert caller.answers == [{"cancelled": 2, "ending": 1}]
-        service.cancel(tasks)
-        await until_ended(service, tasks)
-        assert len(caller.answers) == 1 and not looks
+            await service.ended([task])
+            assert not answer.done()
+        assert await answer == {"cancelled": 2, "ending": 1}
 
     with_service(tmp_path, cancel)

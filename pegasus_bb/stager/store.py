@@ -85,20 +85,6 @@ def noted(name: str, value: Any) -> list[Change]:
     return [("INSERT OR REPLACE INTO notes VALUES (?, ?)", [(name, json.dumps(value))])]
 
 
-def recorded(kind: str, name: str, record: Any) -> list[Change]:
-    """Record ``record``, which is JSON, in the place of an older one of that name."""
-    statement = (
-        "INSERT INTO records VALUES (?, ?, ?) "
-        "ON CONFLICT (kind, name) DO UPDATE SET record = excluded.record"
-    )
-    return [(statement, [(kind, name, json.dumps(record))])]
-
-
-def unrecorded(kind: str, name: str) -> list[Change]:
-    """Remove a record; do nothing if there is none."""
-    return [("DELETE FROM records WHERE kind = ? AND name = ?", [(kind, name)])]
-
-
 AnyRecord = TypeVar("AnyRecord", bound="Record")
 
 _MEND = "move it away: what it has is lost, and no folder is removed"
@@ -226,38 +212,53 @@ class Record:
     """An object that is stored: all its attributes but those with an underscore."""
 
     @property
-    def name(self) -> str:
+    def key(self) -> str:
         """Its name among the records of its kind."""
         raise NotImplementedError
 
 
 class Records(Generic[AnyRecord]):
-    """All records of one kind. Methods raise OSError."""
+    """All records of one kind, as they are on disk. Methods raise OSError."""
 
     def __init__(self, store: Store, kind: type[AnyRecord]) -> None:
+        """Knows those of an earlier service."""
         self._store, self._kind = store, kind
+        self._by_key: dict[str, AnyRecord] = {}
+        for found in store.records(kind.__name__):
+            record = kind()
+            vars(record).update(found)
+            self._by_key[record.key] = record
 
-    def read(self) -> list[AnyRecord]:
-        """Return those of an earlier service, oldest first."""
-        return list(map(self._known, self._store.records(self._kind.__name__)))
+    def all(self) -> list[AnyRecord]:
+        """Return all, oldest first."""
+        return list(self._by_key.values())
 
-    def save(self, record: AnyRecord) -> None:
-        """Store ``record``; it is durable when this returns."""
-        self._store.write_now(self.saved(record))
+    def get(self, key: str) -> AnyRecord | None:
+        """Return the one with that ``key``."""
+        return self._by_key.get(key)
 
-    def saved(self, record: AnyRecord) -> list[Change]:
+    def save(self, record: AnyRecord, **changes: Any) -> None:
+        """Store ``record`` with ``changes``, which it has when they are durable."""
+        self._store.write_now(self.saved(record, **changes))
+        vars(record).update(changes)
+        self._by_key[record.key] = record
+
+    def saved(self, record: AnyRecord, **changes: Any) -> list[Change]:
         """Return what stores ``record`` together with something else."""
-        known = {key: value for key, value in vars(record).items() if key[0] != "_"}
-        return recorded(self._kind.__name__, record.name, known)
+        values = {**vars(record), **changes}
+        known = {key: value for key, value in values.items() if key[0] != "_"}
+        statement = (
+            "INSERT INTO records VALUES (?, ?, ?) "
+            "ON CONFLICT (kind, name) DO UPDATE SET record = excluded.record"
+        )
+        return [(statement, [(self._kind.__name__, record.key, json.dumps(known))])]
 
     def remove(self, record: AnyRecord) -> None:
         """Remove what is stored of ``record``; do nothing if there is nothing."""
-        self._store.write_now(unrecorded(self._kind.__name__, record.name))
-
-    def _known(self, found: dict[str, Any]) -> AnyRecord:
-        record = self._kind()
-        vars(record).update(found)
-        return record
+        row = (self._kind.__name__, record.key)
+        statement = "DELETE FROM records WHERE kind = ? AND name = ?"
+        self._store.write_now([(statement, [row])])
+        self._by_key.pop(record.key, None)
 
 
 def _check_no_earlier(state: str) -> None:

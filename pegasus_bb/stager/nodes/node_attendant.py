@@ -19,12 +19,7 @@ from pegasus_bb.stager.slurm.job import SlurmJob
 from pegasus_bb.stager.slurm.job_copies import JobCopies
 from pegasus_bb.stager.slurm.job_storage import in_dataspace
 from pegasus_bb.stager.slurm.slurm_config import SPACE, GranulePool, NodesConfig
-from pegasus_bb.stager.slurm.space_folders import (
-    Trash,
-    left_in,
-    make_folder,
-    prepare_pool,
-)
+from pegasus_bb.stager.slurm.space_folders import Trash, make_folder
 from pegasus_bb.stager.store import Records
 from pegasus_bb.stager.worker_pool import ENVIRON, program_of
 
@@ -45,7 +40,7 @@ class NodeJob(SlurmJob):
         self.answer: dict[str, Any] = {}  # empty: it is under way
 
     @property
-    def name(self) -> str:
+    def key(self) -> str:
         """That of its folder."""
         return self.folder
 
@@ -61,16 +56,12 @@ class NodeAttendant:
         self._config, self._spaces, self._loop = config, service.spaces, loop
         self._pool = GranulePool(SPACE, config.path, 0, 0)
         self._lists = Lists(config.path)
-        prepare_pool(self._pool)
         self._mailbox = Mailbox(config.mailbox)
         self._mailbox.open(config.name)
         self._mailbox.sweep(config.name, ANSWERS)
-        self._trash = Trash(loop, service.freed)
-        for left in left_in(self._pool):
-            self._trash.resume(self._pool, left.path, lambda: None)
-        self._files = Records(service.store, NodeJob)
-        self._jobs = {job.folder: job for job in self._files.read()}
-        self._transfers = JobCopies(service, self._files)
+        self._trash = Trash(loop, [self._pool], service.freed)
+        self._jobs = Records(service.store, NodeJob)
+        self._transfers = JobCopies(service, self._jobs)
         self._under_way: dict[str, int] = {}  # number of the order by folder
         self._beaten, self._complaint = -_BEAT, ""
         self._timer = loop.call_soon(self._tick)
@@ -120,8 +111,7 @@ class NodeAttendant:
             self._transfers.cancel(job)
             job.order, job.answer = letter.number, {}
             job.exit_code = order["exit_code"]
-            self._files.save(job)
-        self._jobs[letter.folder] = job
+            self._jobs.save(job)
         self._under_way[letter.folder] = letter.number
         try:
             self._do(job, letter, order)
@@ -176,7 +166,7 @@ class NodeAttendant:
         del self._under_way[job.folder]
         job.answer = {"why": why, "found": found or {}}
         try:
-            self._files.save(job)
+            self._jobs.save(job)
             self._answer(job, letter)
         except OSError as error:  # the letter stays: the next look tries again
             self._complain(message_of(error))
@@ -203,8 +193,7 @@ class NodeAttendant:
         for other in [*answers, *older]:
             if other.folder == job.folder and other.number < letter.number:
                 other.drop()  # else the next look would begin it again
-        self._files.remove(job)
-        self._jobs.pop(job.folder, None)
+        self._jobs.remove(job)
         letter.drop()
 
     def _place(self, job: NodeJob, word: str) -> str:

@@ -50,9 +50,8 @@ class Nodes(JobCopies):
         self._of_site = config and (config, Mailbox(config.mailbox))
         self._trouble: dict[str, str] = {}  # with the letters of a node
         self._spool, self._spaces = spool, service.spaces
-        self._stored = Records(service.store, NodesRecord)
-        self._records = {record.folder: record for record in self._stored.read()}
-        if self._records and config is None:
+        self._records = Records(service.store, NodesRecord)
+        if self._records.all() and config is None:
             raise UsageError(
                 "nodes is not in the configuration, and jobs have folders on nodes; "
                 "declare it until the last of them has ended"
@@ -103,8 +102,7 @@ class Nodes(JobCopies):
             record.hosts = nodes
             record.nodes = list(dict.fromkeys([*record.nodes, *nodes]))
             record.ask(IN, dict.fromkeys(nodes, copies))
-        self._stored.save(record)
-        self._records[record.folder] = record
+        self._records.save(record)
         self._ended[record.folder] = ended
         self.look()
 
@@ -147,7 +145,7 @@ class Nodes(JobCopies):
             record.ask(OUT, {node: record.todo[node] for node in record.failures})
         elif record.want == IN or (record.want == LIST and not record.silent):
             self._begin_stage_out(record)
-        self._stored.save(record)
+        self._records.save(record)
         self.look()
 
     def _begin_stage_out(self, record: NodesRecord) -> None:
@@ -173,7 +171,7 @@ class Nodes(JobCopies):
         self._not_before.pop(record.folder, None)
         self._answer_pre_run(record, why)
         record.ask(GONE, {node: [] for node in record.nodes})
-        self._stored.save(record)
+        self._records.save(record)
         self.look()
 
     # -- what nodes say
@@ -181,15 +179,15 @@ class Nodes(JobCopies):
     def look(self) -> None:
         """Send what is not sent, read answers, give up what takes too long. Raises
         OSError."""
-        for record in list(self._records.values()):
+        for record in self._records.all():
             if self._records.get(record.folder) is not record:
                 continue
             if self._collect(record):
-                self._stored.save(record)
+                self._records.save(record)
             is_sent = self._send(record)
             if record.want == GONE:
                 if is_sent:
-                    self._forget(record)
+                    self._records.remove(record)
                 continue
             if not record.silent:
                 self._advance(record)
@@ -207,7 +205,7 @@ class Nodes(JobCopies):
                 "since": round(record.begun, 3),
                 "message": self._state_of(node),
             }
-            for record in self._records.values()
+            for record in self._records.all()
             for node in record.silent
             if record.want != GONE
         ]
@@ -259,7 +257,7 @@ class Nodes(JobCopies):
             if not why:
                 todo = divide(found, record.results)
                 record.ask(OUT, {n: [*map(list, c)] for n, c in todo.items() if c})
-                self._stored.save(record)
+                self._records.save(record)
                 return
         else:
             failures = record.failures.items()
@@ -278,7 +276,7 @@ class Nodes(JobCopies):
             raise
         if record.want == IN:
             self._answer_pre_run(record, "")
-            self._stored.save(record)
+            self._records.save(record)
 
     def _give_up(self, record: NodesRecord) -> None:
         """pre_run fails: Slurm tears the job down, and tries again later."""
@@ -290,10 +288,6 @@ class Nodes(JobCopies):
         if record.token:
             self._spool.answer_job(record.job, record.token, message)
             record.token = ""
-
-    def _forget(self, record: NodesRecord) -> None:
-        del self._records[record.folder]
-        self._stored.remove(record)
 
 
 def pause_after(begun: float) -> float:

@@ -32,7 +32,7 @@ class NodesRecord(Record):
         self.answers: dict[str, dict[str, Any]] = {}  # to it, by node
 
     @property
-    def name(self) -> str:
+    def key(self) -> str:
         """That of the job's folder."""
         return self.folder
 

@@ -10,14 +10,14 @@ from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.stager.messages import complain, message_of
 from pegasus_bb.stager.nodes.node_staging import Nodes
 from pegasus_bb.stager.service import Service
-from pegasus_bb.stager.slurm.buffers import Buffers
+from pegasus_bb.stager.slurm.buffers import Buffer, Buffers
 from pegasus_bb.stager.slurm.granted_space import Pools
 from pegasus_bb.stager.slurm.job import SlurmJob
 from pegasus_bb.stager.slurm.job_life import Jobs
 from pegasus_bb.stager.slurm.job_storage import JobStorage
 from pegasus_bb.stager.slurm.questions import Questions
 from pegasus_bb.stager.slurm.slurm_config import SlurmConfig
-from pegasus_bb.stager.slurm.space_folders import Trash, prepare_pool
+from pegasus_bb.stager.slurm.space_folders import Trash
 from pegasus_bb.stager.slurm.spool import STATUS, HookRequest, Spool
 from pegasus_bb.stager.slurm.squeue import Queue, read_queue
 from pegasus_bb.stager.store import Records
@@ -37,17 +37,15 @@ class Attendant:
         """Goes on where an earlier one has stopped. Raises OSError, UsageError."""
         self._loop, self._pools_text = loop, ""
         self._beaten = self._tidied = self._asked = 0.0
-        for pool in config.pools:
-            prepare_pool(pool)
         self._spool = Spool(config.spool, config.uid)
-        self._pools = pools = Pools(config.pools)
-        trash = Trash(loop, service.freed)
-        freed = self._freed
-        self._buffers = buffers = Buffers(service.store, pools, trash, freed)
+        self._service = service
+        trash = Trash(loop, config.pools, self._removed)
         files = Records(service.store, SlurmJob)
+        stored = Records(service.store, Buffer)
+        self._pools = pools = Pools(config.pools, trash, (files, stored))
+        self._buffers = buffers = Buffers(stored, pools, trash, self._freed)
         self._nodes = nodes = Nodes(config.nodes, self._spool, service, files)
-        parts = (service.spaces, pools, buffers, trash, nodes)
-        storage = JobStorage(*parts, files.save, freed)
+        storage = JobStorage(service.spaces, pools, buffers, trash, nodes, files)
         self._jobs = Jobs(self._spool, files, storage, buffers, nodes)
 
         def trouble() -> str:
@@ -129,6 +127,10 @@ class Attendant:
         if request.do == "pre_run":  # it may wait for an answer
             self._spool.answer_job(request.job, request.token, why)
         self._spool.forget(request.token)
+
+    def _removed(self, pool: str) -> None:
+        self._service.freed(pool)
+        self._freed()
 
     def _freed(self) -> None:
         self._buffers.grant_waiting()

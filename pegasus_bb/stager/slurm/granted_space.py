@@ -3,26 +3,57 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any, Optional
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import format_size, round_up
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.slurm.slurm_config import GranulePool
+from pegasus_bb.stager.slurm.space_folders import Trash
+from pegasus_bb.stager.store import Record, Records
 
-_Grant = tuple[int, Optional[int]]  # bytes; a user, or None: they count for none
+
+class Holder(Record):
+    """Who has a part of a pool: a persistent buffer, or a job with one of its own."""
+
+    uid: int
+    pool: str
+    size: int  # bytes
+
+    @property
+    def granted(self) -> int:
+        """Its bytes of the pool."""
+        return self.size
 
 
 class Pools:
-    """A holder is a persistent buffer, a folder of one life of a job, or a folder that
-    an earlier service began to remove."""
+    """Space is given to ``holders``, and to what ``trash`` has still to remove."""
 
-    def __init__(self, pools: Sequence[GranulePool]) -> None:
+    def __init__(
+        self,
+        pools: Sequence[GranulePool],
+        trash: Trash,
+        holders: Sequence[Records[Any]],
+    ) -> None:
+        """Raises UsageError where a pool was taken away meanwhile."""
         self._pools = {pool.name: pool for pool in pools}
         self._default = pools[0].name
-        # By pool, by holder.
-        self._grants: dict[str, dict[str, _Grant]] = {name: {} for name in self._pools}
+        self._trash, self._holders = trash, holders
+        for holder in self._all_holders():
+            if holder.pool and holder.pool not in self._pools:
+                raise UsageError(
+                    f"pool {holder.pool} is not in the configuration, and {holder.key} "
+                    "is a buffer of it; declare the pool until its last buffer is "
+                    "deleted"
+                )
+
+    def _all_holders(self) -> Iterator[Holder]:
+        return chain.from_iterable(records.all() for records in self._holders)
+
+    def _given(self, pool: GranulePool) -> Iterator[Holder]:
+        return (each for each in self._all_holders() if each.pool == pool.name)
 
     @property
     def all(self) -> list[GranulePool]:
@@ -49,30 +80,19 @@ class Pools:
             raise Refused("too-large", f"{format_size(size)} is more than {has}")
         return rounded
 
-    def grant(self, holder: str, name: str, size: int, uid: int) -> int | None:
-        """Return the bytes granted to ``holder`` of user ``uid``, whole granules; None
-        where there is no room for them now. Raises Refused."""
-        pool = self.pool(name)
-        grants = self._grants[pool.name]
-        rounded = self.rounded(pool, size)
-        if holder not in grants and rounded > self.free_for(pool, uid):
-            return None
-        return grants.setdefault(holder, (rounded, uid))[0]
-
     def free(self, pool: GranulePool) -> int:
         """Return the bytes that are given to no one; none where the pool was made
         smaller."""
         granules = pool.capacity // pool.granularity * pool.granularity
-        given = sum(size for size, _ in self._grants[pool.name].values())
-        return max(0, granules - given)
+        given = sum(holder.granted for holder in self._given(pool))
+        return max(0, granules - given - self._trash.size(pool))
 
     def free_for(self, pool: GranulePool, uid: int) -> int:
         """Return the bytes that user ``uid`` may still have now."""
         free = self.free(pool)
         if not pool.per_user:
             return free
-        grants = self._grants[pool.name].values()
-        has = sum(size for size, owner in grants if owner == uid)
+        has = sum(each.granted for each in self._given(pool) if each.uid == uid)
         return min(free, max(0, pool.per_user - has))
 
     def waits_for(self, pool: GranulePool, size: int, uid: int) -> str:
@@ -85,24 +105,6 @@ class Pools:
         left = format_size(self.free_for(pool, uid))
         may = f"of the {most} of pool {pool.name} that a user may have"
         return f"{waits}; {may}, {left} are left"
-
-    def restore(
-        self, holder: str, name: str, size: int, uid: int | None = None
-    ) -> None:
-        """Note that ``holder`` has ``size`` bytes since before the service was started;
-        0: it waits for some. Raises UsageError where the pool was taken away
-        meanwhile."""
-        if name not in self._pools:
-            raise UsageError(
-                f"pool {name} is not in the configuration, and {holder} is a buffer of "
-                "it; declare the pool until its last buffer is deleted"
-            )
-        if size:
-            self._grants[name][holder] = (size, uid)
-
-    def release(self, holder: str, name: str) -> None:
-        """Take back what ``holder`` has, if it has something."""
-        self._grants.get(name, {}).pop(holder, None)
 
     def as_json(self) -> list[dict[str, Any]]:
         """Return all pools as clients read them, in bytes."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 from pegasus_bb.stager.slurm.directives import Directives, parse_directives
+from pegasus_bb.stager.slurm.granted_space import Holder
 from pegasus_bb.stager.slurm.spool import HookRequest
-from pegasus_bb.stager.store import Record
 
 NOTED = "noted"  # it waits for room in its pool
 STAGING_IN = "staging-in"
@@ -24,7 +24,7 @@ BEFORE_RUN = (NOTED, STAGING_IN, FAILED_IN, STAGED_IN)
 BEFORE_END = (*BEFORE_RUN, RUNNING)
 
 
-class SlurmJob(Record):
+class SlurmJob(Holder):
     """``folder``: of its own buffer in pool ``pool``; ``size``: bytes of it; 0: the job
     has none."""
 
@@ -71,7 +71,7 @@ class SlurmJob(Record):
         return f"job.{self.number}.{int(self.noted_at)}"
 
     @property
-    def name(self) -> str:
+    def key(self) -> str:
         """As its number, which is another job's some day, with the time it began."""
         return f"{self.number}.{self.noted_at}"
 

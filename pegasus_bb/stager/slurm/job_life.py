@@ -61,19 +61,14 @@ class Jobs:
         buffers: Buffers,
         nodes: Nodes,
     ) -> None:
-        """Knows what an earlier service knew. Raises OSError, UsageError."""
+        """Knows what an earlier service knew."""
         self._spool, self._files, self._storage = spool, files, storage
         self._buffers, self._nodes = buffers, nodes
         self.kept = KeptResults(files, storage, nodes)
-        self._jobs: dict[int, SlurmJob] = {}
+        every = [job for job in files.all() if job.state not in (KEPT, GONE)]
+        self._jobs = {job.number: job for job in every}
         self._unreported: set[SlurmJob] = set()  # the hooks do not know their state yet
         self._ends = Ends()
-        for job in files.read():
-            storage.restore(job)
-            if job.state in (KEPT, GONE):
-                self.kept.jobs.append(job)
-            else:
-                self._jobs[job.number] = job
         buffers.is_used = self._uses
         self._steps: dict[str, Callable[[SlurmJob], None]] = {
             "data_in": self._stage_in,
@@ -303,15 +298,9 @@ class Jobs:
     def _change(self, job: SlurmJob, state: str, message: str | None = None) -> None:
         """Write the record first, then report to the hooks, which may come later.
         Raises OSError where it is not recorded."""
-        before = job.state, job.changed_at, job.message
-        job.state, job.changed_at = state, time.time()
-        if message is not None:
-            job.message = message
-        try:
-            self._files.save(job)
-        except OSError:
-            job.state, job.changed_at, job.message = before
-            raise
+        if message is None:
+            message = job.message
+        self._files.save(job, state=state, changed_at=time.time(), message=message)
         if state in (FAILED_IN, FAILED_OUT):
             complain(f"job {job.number} of uid {job.uid}: {state}: {job.message}")
         self._report_or_later(job)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from functools import partial
-from typing import Callable
 
 from pegasus_bb.runtime.stager_client.dataspace import Dataspaces, as_roots, place_of
 from pegasus_bb.runtime.stager_client.protocol import Refused
@@ -13,15 +11,12 @@ from pegasus_bb.stager.slurm.buffers import READY, Buffers
 from pegasus_bb.stager.slurm.directives import PlacePair, is_on_node
 from pegasus_bb.stager.slurm.granted_space import Pools
 from pegasus_bb.stager.slurm.job import SlurmJob
-from pegasus_bb.stager.slurm.space_folders import Trash, left_in, make_folder
+from pegasus_bb.stager.slurm.space_folders import Trash, make_folder
+from pegasus_bb.stager.store import Records
 
 
 class JobStorage:
-    """``save`` makes a job durable; ``freed`` is called when space came back.
-
-    A job's space is held by its folder in this life of it: another one of the same
-    number may begin while the folder is still being removed.
-    """
+    """Of a job and of its nodes."""
 
     def __init__(
         self,
@@ -30,26 +25,10 @@ class JobStorage:
         buffers: Buffers,
         trash: Trash,
         nodes: Nodes,
-        save: Callable[[SlurmJob], None],
-        freed: Callable[[], None],
+        files: Records[SlurmJob],
     ) -> None:
-        """Removes what an earlier service began to remove; until it is gone, its bytes
-        are no one's. Raises OSError."""
         self._spaces, self._pools, self._buffers = spaces, pools, buffers
-        self._trash, self._save, self._freed = trash, save, freed
-        self._nodes = nodes
-        for pool in pools.all:
-            for left in left_in(pool):
-                holder = os.path.basename(left.path)
-                pools.restore(holder, pool.name, left.size)
-                trash.resume(pool, left.path, partial(self._gone, holder, pool.name))
-
-    def restore(self, job: SlurmJob) -> None:
-        """Note that ``job`` has its buffer since before the service was started. Raises
-        UsageError."""
-        if job.folder and job.size:
-            holder = _holder(job, job.folder)
-            self._pools.restore(holder, job.pool, job.size, job.uid)
+        self._trash, self._nodes, self._files = trash, nodes, files
 
     def make(self, job: SlurmJob) -> bool:
         """Make the buffers that ``job`` asks for; return whether it has all of them
@@ -62,7 +41,7 @@ class JobStorage:
             self._buffers.create(job.uid, job.gid, name, size, uuid, pool)
             for name, size, pool in directives.stores
         ]
-        return all(buffer["state"] == READY for buffer in made)
+        return all(buffer.state == READY for buffer in made)
 
     def environ(self, job: SlurmJob) -> dict[str, str]:
         """Return the variables that say where the job's buffers are; from now on it
@@ -76,7 +55,7 @@ class JobStorage:
         names = [*(name for name, _, _ in directives.stores), *directives.uses]
         for name in names:
             buffer = self._buffers.readable(name, job.uid, job.buffers)
-            found[f"BB_PERSISTENT_{name}"] = buffer["path"]
+            found[f"BB_PERSISTENT_{name}"] = buffer.path
         job.buffers = names
         return found
 
@@ -97,7 +76,7 @@ class JobStorage:
         if space == "bb":
             name, _, below = path.partition("/")
             buffer = self._buffers.readable(name, job.uid, job.buffers)
-            return f"{buffer['pool']}://{name}/{below}"
+            return f"{buffer.pool}://{name}/{below}"
         return in_dataspace(word, self._spaces)
 
     def path(self, job: SlurmJob) -> str:
@@ -108,7 +87,7 @@ class JobStorage:
         used = self._buffers.get(job.buffers[0]) if job.buffers else None
         if used is None or self.nodes(job):
             return self._nodes.path(job)
-        return str(used["path"])
+        return used.path
 
     def nodes(self, job: SlurmJob) -> list[str]:
         """Return those that have a folder of the job."""
@@ -128,29 +107,19 @@ class JobStorage:
         self._buffers.resume()
         self._nodes.give_back(job)
         if job.folder:
-            gone = partial(self._gone, _holder(job, job.folder), job.pool)
-            self._trash.drop(self._pools.pool(job.pool), job.folder, gone, job.size)
-
-    def _gone(self, holder: str, pool: str) -> None:
-        self._pools.release(holder, pool)
-        self._freed()
+            pool = self._pools.pool(job.pool)
+            self._trash.drop(pool, job.folder, lambda: None, job.size)
 
     def _grant(self, job: SlurmJob, capacity: int) -> bool:
         pool = self._pools.pool(job.directives.pool)
-        folder = job.folder or _free_folder(job.number, pool.path)
-        holder = _holder(job, folder)
-        granted = self._pools.grant(holder, pool.name, capacity, job.uid)
-        if granted is None:
-            return False
         if not job.folder:
-            job.folder, job.pool, job.size = folder, pool.name, granted
-            try:
-                self._save(job)  # before the folder: a crash must not lose it
-            except OSError:
-                job.folder, job.pool, job.size = "", "", 0
-                self._pools.release(holder, pool.name)
-                raise
-        make_folder(pool, folder, job.uid, job.gid)
+            size = self._pools.rounded(pool, capacity)
+            if size > self._pools.free_for(pool, job.uid):
+                return False
+            folder = _free_folder(job.number, pool.path)
+            # Before the folder: a crash must not lose it.
+            self._files.save(job, folder=folder, pool=pool.name, size=size)
+        make_folder(pool, job.folder, job.uid, job.gid)
         return True
 
 
@@ -158,10 +127,6 @@ def in_dataspace(word: str, spaces: Dataspaces) -> str:
     """Return the place of an absolute path, or ``word`` where it is one already. Raises
     Refused."""
     return word if "://" in word else place_of(word, as_roots(spaces))
-
-
-def _holder(job: SlurmJob, folder: str) -> str:
-    return f"{folder} of {job.life}"
 
 
 def _free_folder(number: int, pool: str) -> str:

@@ -24,24 +24,22 @@ class KeptResults:
         self, files: Records[SlurmJob], storage: JobStorage, copies: JobCopies
     ) -> None:
         self._files, self._storage, self._copies = files, storage, copies
-        self.jobs: list[SlurmJob] = []
+
+    @property
+    def jobs(self) -> list[SlurmJob]:
+        """Also those of which only the removal is left."""
+        return [job for job in self._files.all() if job.state in (KEPT, GONE)]
 
     def keep(self, job: SlurmJob) -> None:
         """Keep ``job`` from now on; copies under way go on. Raises OSError."""
-        former, job.state = job.state, KEPT
-        try:
-            self._files.save(job)
-        except OSError:
-            job.state = former
-            raise
-        self.jobs.append(job)
+        self._files.save(job, state=KEPT)
         self._report(job, job.message or "it ended before its results were saved")
         self._save_results(job)
 
     def retry(self) -> None:
         """Try to save what is kept, if that is not under way; drop the rest of what was
         dropped."""
-        for job in list(self.jobs):
+        for job in self.jobs:
             if job.state == GONE:
                 self._copied(job, [])
             elif not self._copies.is_copying(job):
@@ -103,9 +101,7 @@ class KeptResults:
     def _drop(self, job: SlurmJob) -> None:
         """The record says it first: results that would be saved again might be those of
         a later job in a folder of the same name. Raises OSError; ``retry`` goes on."""
-        job.state = GONE
-        self._files.save(job)
+        self._files.save(job, state=GONE)
         self._copies.cancel(job)
         self._storage.give_back(job)
         self._files.remove(job)
-        self.jobs.remove(job)

@@ -73,17 +73,19 @@ class Questions:
             why = f"a uuid has at most {_LONGEST_UUID} characters"
             raise Refused("bad-request", why)
         wanted = (request.uid, request.gid, name, size, uuid, pool)
-        return {"buffer": self._buffers.create(*wanted)}
+        return {"buffer": vars(self._buffers.create(*wanted))}
 
     def _status(self, _: HookRequest, name: str) -> Any:
         return {"buffer": self._buffers.shown(name)}
 
     def _delete(self, request: HookRequest, name: str, uuid: str = "") -> Any:
-        return {"buffer": self._buffers.delete(request.uid, name, uuid)}
+        buffer = self._buffers.delete(request.uid, name, uuid)
+        return {"buffer": buffer and vars(buffer)}
 
     def _share(self, request: HookRequest, name: str, user: str) -> Any:
         allowed = request.words[0] == "share"
-        return {"buffer": self._buffers.share(request.uid, name, user, allowed=allowed)}
+        share = self._buffers.share
+        return {"buffer": vars(share(request.uid, name, user, allowed=allowed))}
 
     _unshare = _share
 

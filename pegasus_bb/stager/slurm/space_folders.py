@@ -11,7 +11,7 @@ import errno
 import os
 import struct
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Callable, NamedTuple
 
@@ -47,12 +47,27 @@ Then = Callable[[], None]
 class Left(NamedTuple):
     """A folder that is being removed. ``size``: its bytes, if only its name tells."""
 
-    path: str
-    name: str  # its former one
-    size: int
+    pool: GranulePool
+    entry: str
+
+    @property
+    def path(self) -> str:
+        """Where it is."""
+        return os.path.join(self.pool.path, self.entry)
+
+    @property
+    def name(self) -> str:
+        """Its former one."""
+        return self.entry[len(_GONE) :].rpartition(".")[0]
+
+    @property
+    def size(self) -> int:
+        """Bytes that belong to no record any more."""
+        size = self.entry.rpartition("=")[2]
+        return int(size) if size.isdigit() else 0
 
 
-def prepare_pool(pool: GranulePool) -> None:
+def _check_pool(pool: GranulePool) -> None:
     """Check that the pool's folder is there and closed to users' hands. Raises OSError,
     and UsageError where users could put folders there themselves."""
     if not os.path.isdir(pool.path):
@@ -79,15 +94,11 @@ def make_folder(pool: GranulePool, name: str, uid: int, gid: int) -> None:
     sync_directory(pool.path)
 
 
-def left_in(pool: GranulePool) -> Iterator[Left]:
-    """Yield what was begun to be removed, also by an earlier service. Raises
+def left_in(pool: GranulePool) -> list[Left]:
+    """Return what was begun to be removed, also by an earlier service. Raises
     OSError."""
-    for entry in os.listdir(pool.path):
-        if entry.startswith(_GONE):
-            name, _, number = entry[len(_GONE) :].rpartition(".")
-            size = number.partition("=")[2]  # none of first versions
-            path = os.path.join(pool.path, entry)
-            yield Left(path, name, int(size) if size.isdigit() else 0)
+    names = os.listdir(pool.path)
+    return [Left(pool, name) for name in names if name.startswith(_GONE)]
 
 
 class Trash:
@@ -99,50 +110,61 @@ class Trash:
     """
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, freed: Callable[[str], object]
+        self,
+        loop: asyncio.AbstractEventLoop,
+        pools: Sequence[GranulePool],
+        freed: Callable[[str], object],
     ) -> None:
+        """Removes what an earlier service began to remove. Raises OSError, and
+        UsageError where users could put folders into a pool themselves."""
         self._loop, self._freed = loop, freed
         self._turns = asyncio.Semaphore(_THREADS)
         self._emptying: set[asyncio.Task[None]] = set()
-        self._removing: dict[str, list[Then]] = {}  # by path
+        self._removing: dict[Left, list[Then]] = {}
+        for pool in pools:
+            _check_pool(pool)
+            for left in left_in(pool):
+                self._resume(left, lambda: None)
+
+    def size(self, pool: GranulePool) -> int:
+        """Return the bytes of ``pool`` that are removed and belong to no record."""
+        return sum(left.size for left in self._removing if left.pool == pool)
 
     def drop(self, pool: GranulePool, name: str, then: Then, size: int = 0) -> None:
         """Take away the name ``name``, and call ``then`` when its bytes are gone, too.
-        ``size`` of them belong to no record from now on: ``left_in`` tells the next
+        ``size`` of them belong to no record from now on: the name tells the next
         service. Raises OSError."""
-        number = f"{time.time_ns()}={size}" if size else str(time.time_ns())
-        gone = os.path.join(pool.path, f"{_GONE}{name}.{number}")
+        gone = Left(pool, f"{_GONE}{name}.{time.time_ns()}={size}")
         try:
-            os.rename(os.path.join(pool.path, name), gone)
+            os.rename(os.path.join(pool.path, name), gone.path)
         except FileNotFoundError:  # an earlier call, or service, may have renamed it
-            left = {each.path for each in left_in(pool) if each.name == name}
+            every = {left for left in left_in(pool) if left.name == name}
         else:
-            left = {gone}
+            every = {gone}
         sync_directory(pool.path)
-        if not left:
+        if not every:
             then()
 
-        def one_gone(path: str) -> None:
-            left.discard(path)
-            if not left:
+        def one_gone(left: Left) -> None:
+            every.discard(left)
+            if not every:
                 then()
 
-        for path in list(left):
-            self.resume(pool, path, partial(one_gone, path))
+        for left in list(every):
+            self._resume(left, partial(one_gone, left))
 
-    def resume(self, pool: GranulePool, path: str, then: Then) -> None:
-        """Remove what is ``left_in`` the pool at ``path``."""
-        if path in self._removing:
-            self._removing[path].append(then)
+    def _resume(self, left: Left, then: Then) -> None:
+        if left in self._removing:
+            self._removing[left].append(then)
             return
-        self._removing[path] = [then]
+        self._removing[left] = [then]
 
         def removed() -> None:
-            for each in self._removing.pop(path):
+            for each in self._removing.pop(left):
                 each()
-            self._freed(pool.name)
+            self._freed(left.pool.name)
 
-        self._remove(path, removed)
+        self._remove(left.path, removed)
 
     def _remove(self, path: str, then: Then) -> None:
         """Call ``then`` once ``path`` is gone, however often that has to be tried."""

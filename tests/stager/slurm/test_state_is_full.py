@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import errno
 import os
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
 import pytest
 
 from pegasus_bb.core.units import MIB
-from pegasus_bb.stager.slurm.buffers import Buffers
+from pegasus_bb.stager.slurm.buffers import Buffer, Buffers
 from pegasus_bb.stager.slurm.granted_space import Pools
 from pegasus_bb.stager.slurm.job import SlurmJob
 from pegasus_bb.stager.slurm.job_storage import JobStorage
 from pegasus_bb.stager.slurm.slurm_config import GranulePool
+from pegasus_bb.stager.store import Records
 from tests.support.fakelua.site import TrashNow, store_in
 
 ME = os.getuid()
@@ -31,12 +31,15 @@ class State:
     def __init__(self, folder: Path) -> None:
         self.bb = folder / "bb"
         self.bb.mkdir()
-        self.pools = Pools([GranulePool("flash", str(self.bb), 10 * MIB, MIB)])
-        self.store = store_in(folder)
-        self.buffers = Buffers(self.store, self.pools, TrashNow(), lambda: None)
+        self.store, self.trash = store_in(folder), TrashNow()
+        pool = GranulePool("flash", str(self.bb), 10 * MIB, MIB)
+        buffers = Records(self.store, Buffer)
+        self.jobs = Records(self.store, SlurmJob)
+        self.pools = Pools([pool], self.trash, [buffers, self.jobs])
+        self.buffers = Buffers(buffers, self.pools, self.trash, lambda: None)
 
     def create(self) -> dict[str, Any]:
-        return self.buffers.create(ME, os.getgid(), "data", 6 * MIB, "u1", "")
+        return vars(self.buffers.create(ME, os.getgid(), "data", 6 * MIB, "u1", ""))
 
     def free(self) -> int:
         return self.pools.free(self.pools.pool("")) // MIB
@@ -59,12 +62,17 @@ def test_a_buffer_that_cannot_be_noted_was_never_asked_for(
     assert state.buffers.as_json() == state.store.records("Buffer")
 
 
-def test_a_job_that_cannot_be_noted_has_nothing(state: State) -> None:
-    parts = ({}, state.pools, state.buffers, TrashNow(), cast(Any, None))
+def test_a_job_that_cannot_be_noted_has_nothing(
+    state: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = ({}, state.pools, state.buffers, state.trash, cast(Any, None), state.jobs)
     job = SlurmJob(7, ME, os.getgid())
     job.lines = ["#BB_LUA jobbb capacity=2MiB pool=flash"]
-    for save in (full, full, lambda job: None):
-        assert (job.folder, state.free(), [*state.bb.iterdir()]) == ("", 10, [])
-        with suppress(OSError):
-            JobStorage(*parts, save, lambda: None).make(job)
+    with monkeypatch.context() as disk:
+        disk.setattr(state.store, "write_now", full)
+        for _ in range(2):
+            with pytest.raises(OSError):
+                JobStorage(*parts).make(job)
+            assert (job.folder, state.free(), [*state.bb.iterdir()]) == ("", 10, [])
+    JobStorage(*parts).make(job)
     assert (job.folder, state.free()) == ("job.7", 8)

@@ -7,6 +7,7 @@ import errno
 import os
 import time
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -21,6 +22,8 @@ from pegasus_bb.stager.slurm.job import SlurmJob
 from pegasus_bb.stager.slurm.job_storage import JobStorage
 from pegasus_bb.stager.slurm.slurm_config import GranulePool
 from pegasus_bb.stager.slurm.space_folders import Trash
+from pegasus_bb.stager.store import Records, Store
+from tests.support.fakelua.site import store_in
 
 MIB = 1 << 20
 ANN = 61001
@@ -29,7 +32,8 @@ PATIENCE = 10  # seconds
 
 @pytest.fixture
 def pool(tmp_path: Path) -> GranulePool:
-    return GranulePool("flash", str(tmp_path), 10 * MIB, MIB)
+    (tmp_path / "bb").mkdir()
+    return GranulePool("flash", str(tmp_path / "bb"), 10 * MIB, MIB)
 
 
 class Garbage:
@@ -70,7 +74,7 @@ def test_what_cannot_be_removed_is_named_once_and_tried_again(
     (Path(pool.path) / "data").mkdir()
 
     async def drop() -> None:
-        trash = Trash(asyncio.get_running_loop(), bool)
+        trash = Trash(asyncio.get_running_loop(), [pool], bool)
         trash.drop(pool, "data", lambda: gone.append("data"))
         await is_so(lambda: garbage.tries > 3)
         assert gone == []
@@ -92,7 +96,7 @@ def test_removals_without_end_keep_no_other_waiting(
         (Path(pool.path) / name).mkdir()
 
     async def drop() -> None:
-        trash = Trash(asyncio.get_running_loop(), bool)
+        trash = Trash(asyncio.get_running_loop(), [pool], bool)
         for name in "abcd":
             trash.drop(pool, name, partial(gone.append, name))
         await is_so(lambda: gone == ["d"])
@@ -102,14 +106,23 @@ def test_removals_without_end_keep_no_other_waiting(
     asyncio.run(drop())
 
 
-def storage(pool: GranulePool, trash: Trash) -> tuple[Pools, JobStorage]:
-    pools = Pools([pool])
-    parts = (cast(Any, {}), pools, cast(Any, Mock()), trash, cast(Any, Mock()))
-    return pools, JobStorage(*parts, lambda job: None, lambda: None)
+class Life:
+    """A service's pool, and the jobs that have a part of it."""
+
+    def __init__(self, pool: GranulePool, store: Store) -> None:
+        self.trash = Trash(asyncio.get_running_loop(), [pool], bool)
+        self.jobs = Records(store, SlurmJob)
+        self.pools = Pools([pool], self.trash, [self.jobs])
+        others = (cast(Any, Mock()), self.trash, cast(Any, Mock()))
+        self.storage = JobStorage({}, self.pools, *others, self.jobs)
+
+    def end(self, job: SlurmJob) -> None:
+        self.storage.give_back(job)
+        self.jobs.remove(job)
 
 
 def test_space_is_in_use_until_its_bytes_are_gone(
-    pool: GranulePool, garbage: Garbage
+    pool: GranulePool, garbage: Garbage, tmp_path: Path
 ) -> None:
     """Of a job that runs once more, and of one that a later service has forgotten."""
 
@@ -119,28 +132,30 @@ def test_space_is_in_use_until_its_bytes_are_gone(
         return found
 
     async def first_service() -> None:
-        pools, jobs = storage(pool, Trash(asyncio.get_running_loop(), bool))
+        life = Life(pool, store)
+        pools = life.pools
         first = job()
         second = job()
         second.noted_at += 60
-        assert jobs.make(first)
-        jobs.give_back(first)
-        assert jobs.make(second) and pools.free(pool) == 2 * MIB
+        assert life.storage.make(first)
+        life.end(first)
+        assert life.storage.make(second) and pools.free(pool) == 2 * MIB
         garbage.why = ""
         await is_so(lambda: pools.free(pool) == 6 * MIB)
         garbage.why = "it is busy"
-        jobs.give_back(second)
+        life.end(second)
         await is_so(lambda: garbage.tries > 5)
         assert pools.free(pool) == 6 * MIB
 
     async def later_service() -> None:
-        pools, _ = storage(pool, Trash(asyncio.get_running_loop(), bool))
+        pools = Life(pool, store).pools
         assert pools.free(pool) == 6 * MIB
         await is_so(lambda: garbage.tries > 10)
         garbage.why = ""
         await is_so(lambda: pools.free(pool) == 10 * MIB)
 
     garbage.why = "it is busy"
-    asyncio.run(first_service())
-    asyncio.run(later_service())
+    with closing(store_in(tmp_path / "state")) as store:
+        asyncio.run(first_service())
+        asyncio.run(later_service())
     assert list(Path(pool.path).iterdir()) == []

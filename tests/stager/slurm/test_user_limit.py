@@ -9,10 +9,8 @@ import pytest
 from pegasus_bb.core.units import MIB
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.slurm import buffers as module
-from pegasus_bb.stager.slurm.buffers import Buffers
-from pegasus_bb.stager.slurm.granted_space import Pools
 from pegasus_bb.stager.slurm.slurm_config import GranulePool
-from tests.support.fakelua.site import TrashNow, store_in
+from tests.support.fakelua.site import buffers_in, store_in
 
 ANN = 61001
 BOB = 61002
@@ -23,16 +21,15 @@ class Site:
 
     def __init__(self, folder: Path, per_user: int = 4 * MIB) -> None:
         pool = GranulePool("flash", str(folder), 10 * MIB, MIB, per_user=per_user)
-        self.pools = Pools([pool])
         self.store = store_in(folder)
-        self.buffers = Buffers(self.store, self.pools, TrashNow(), self.freed)
+        self.pools, self.buffers = buffers_in(pool, self.store, self.freed)
 
     def freed(self) -> None:
         self.buffers.grant_waiting()
 
     def state(self, name: str, size: int, uid: int) -> str:
         made = self.buffers.create(uid, uid, name, size * MIB, f"uuid-{name}", "")
-        return str(made["state"])
+        return made.state
 
     def reason(self, name: str) -> str:
         shown = self.buffers.shown(name)
@@ -59,8 +56,8 @@ def test_a_user_at_the_limit_waits_and_keeps_no_other_user_back(
     site.store.close()
     again = Site(tmp_path)  # the service was started anew
     assert again.pools.free_for(again.pools.pool(""), ANN) == MIB
-    again.pools.release("anna", "flash")
-    again.freed()
+    again.buffers.delete(ANN, "anna")
+    again.buffers.grant_waiting()
     assert again.reason("anno") == again.reason("annx") == ""
 
 

@@ -16,20 +16,20 @@ from typing import Any, cast
 from pegasus_bb.core.removal import remove
 from pegasus_bb.core.units import GIB, MIB
 from pegasus_bb.runtime.stager_client.protocol import Refused
-from pegasus_bb.stager.slurm.buffers import Buffers
+from pegasus_bb.stager.slurm.buffers import Buffer, Buffers
 from pegasus_bb.stager.slurm.granted_space import Pools
 from pegasus_bb.stager.slurm.questions import Questions
 from pegasus_bb.stager.slurm.slurm_config import GranulePool
 from pegasus_bb.stager.slurm.space_folders import Trash
 from pegasus_bb.stager.slurm.spool import HookRequest
-from pegasus_bb.stager.store import Store
+from pegasus_bb.stager.store import Records, Store
 
 
 class TrashNow(Trash):
     """Removes at once, without threads and a loop."""
 
     def __init__(self) -> None:
-        super().__init__(cast(Any, None), bool)
+        super().__init__(cast(Any, None), (), bool)
 
     def _remove(self, path: str, then: Callable[[], None]) -> None:
         remove(path)
@@ -63,10 +63,19 @@ def store_in(folder: Path) -> Store:
     return Store(str(folder / "tasks.sqlite"), lambda call: None)
 
 
+def buffers_in(
+    pool: GranulePool, store: Store, freed: Callable[[], None] = lambda: None
+) -> tuple[Pools, Buffers]:
+    """All of the one pool."""
+    trash, files = TrashNow(), Records(store, Buffer)
+    pools = Pools([pool], trash, [files])
+    return pools, Buffers(files, pools, trash, freed)
+
+
 def site(folder: Path, store: Store) -> tuple[Buffers, Questions]:
-    pools = Pools([GranulePool("flash", str(folder / "bb"), GIB, 4 * MIB)])
     (folder / "bb").mkdir(exist_ok=True)
-    buffers = Buffers(store, pools, TrashNow(), lambda: None)
+    pool = GranulePool("flash", str(folder / "bb"), GIB, 4 * MIB)
+    pools, buffers = buffers_in(pool, store)
     jobs: Any = _Jobs(folder)
     return buffers, Questions(buffers, jobs, pools, jobs, str)
 

@@ -48,7 +48,7 @@ class Connection:
         sock = writer.get_extra_info("socket")
         size = struct.calcsize("3i")
         peer = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
-        self.pid, self.uid, self.gid = struct.unpack("3i", peer)
+        _, self.uid, _ = struct.unpack("3i", peer)
         writer.transport.set_write_buffer_limits(_BEHIND)
         self._free = asyncio.Semaphore(_UNANSWERED)
         self._under_way: set[asyncio.Future[None]] = set()

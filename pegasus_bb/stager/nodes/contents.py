@@ -9,7 +9,6 @@ file that two nodes have must be the same on both, else nothing is copied.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import stat
@@ -22,11 +21,12 @@ from pegasus_bb.runtime.stager_client.dataspace import (
     parse_place,
 )
 from pegasus_bb.runtime.stager_client.protocol import Refused
+from pegasus_bb.runtime.staging.digests import SHA256
+from pegasus_bb.runtime.staging.onefile import digest_file
 from pegasus_bb.stager.capabilities import become
 
-_PIECE = 1 << 20
 _NICE = 15  # as of workers: other jobs may compute here
-_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
 
 Files = dict[str, str]  # digest by path; a file itself has the path ""
 Copy = Sequence[str]  # source, destination
@@ -56,7 +56,7 @@ def _files(space: Dataspace, source: str) -> Files:
     found = os.stat(name, dir_fd=parent.fd, follow_symlinks=False)
     if not stat.S_ISDIR(found.st_mode):
         return {"": _digest(parent.fd, name)}
-    return dict(_below(os.open(name, _OPEN | os.O_DIRECTORY, dir_fd=parent.fd)))
+    return dict(_below(os.open(name, _OPEN, dir_fd=parent.fd)))
 
 
 def _below(top: int) -> Iterator[tuple[str, str]]:
@@ -72,17 +72,14 @@ def _fail(error: OSError) -> None:
 
 
 def _digest(folder: int, name: str) -> str:
-    """Of a file; a link counts as where it leads; a folder has none."""
+    """Of a file, whether it has holes or not; a link counts as where it leads; a folder
+    has none."""
     mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
     if stat.S_ISLNK(mode):
         return "link:" + os.readlink(name, dir_fd=folder)
     if not stat.S_ISREG(mode):
         return "" if stat.S_ISDIR(mode) else "special"
-    hasher = hashlib.sha256()
-    with open(os.open(name, _OPEN, dir_fd=folder), "rb") as file:
-        for piece in iter(lambda: file.read(_PIECE), b""):
-            hasher.update(piece)
-    return hasher.hexdigest()
+    return digest_file(f"/proc/self/fd/{folder}/{name}", SHA256.name)
 
 
 def divide(found: Found, copies: Sequence[Copy]) -> dict[str, list[Copy]]:

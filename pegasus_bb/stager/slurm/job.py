@@ -39,6 +39,8 @@ class SlurmJob(Holder):
         self.environ: dict[str, str] = {}
         self.buffers: list[str] = []  # persistent ones that it uses
         self.noted_at = self.changed_at = round(time.time(), 3)  # of the epoch
+        # When squeue did not know it first, while it runs; 0: squeue does.
+        self.unknown_since = 0.0
         self.tasks: list[int] = []  # of the service, those of the latest staging
         self._read: tuple[list[str], Directives] | None = None  # lines, and in them
 

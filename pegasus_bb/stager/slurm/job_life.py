@@ -39,7 +39,7 @@ from pegasus_bb.stager.slurm.job_copies import Ended
 from pegasus_bb.stager.slurm.job_storage import JobStorage
 from pegasus_bb.stager.slurm.kept_results import KeptResults
 from pegasus_bb.stager.slurm.spool import HookRequest, Spool
-from pegasus_bb.stager.slurm.squeue import Ends, Queue
+from pegasus_bb.stager.slurm.squeue import Queue, has_ended
 from pegasus_bb.stager.store import Records
 
 # Seconds after which Slurm has forgotten a job in one of these states. All that one has
@@ -68,7 +68,6 @@ class Jobs:
         every = [job for job in files.all() if job.state not in (KEPT, GONE)]
         self._jobs = {job.number: job for job in every}
         self._unreported: set[SlurmJob] = set()  # the hooks do not know their state yet
-        self._ends = Ends()
         buffers.is_used = self._uses
         self._steps: dict[str, Callable[[SlurmJob], None]] = {
             "data_in": self._stage_in,
@@ -161,7 +160,7 @@ class Jobs:
         """Tear down those that are over, as ``queue`` has them. ``noted``: the jobs
         with a note of a hook that is not handled yet."""
         for job in self._all():
-            if self._ends.has_ended(job, queue, noted):
+            if has_ended(job, queue, noted):
                 complain(f"job {job.number} has ended, and Slurm has not said so")
                 self._try_to_tear_down(job)
 
@@ -284,7 +283,6 @@ class Jobs:
         except BaseException:  # the note of the hook stays for the next look
             self._jobs[job.number] = job
             raise
-        self._ends.forget(job)
         self._spool.report_job(job.number, {"state": GONE}, {})
 
     def _try_to_tear_down(self, job: SlurmJob) -> None:

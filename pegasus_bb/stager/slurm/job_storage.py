@@ -85,20 +85,16 @@ class JobStorage:
         if job.folder:
             return os.path.join(self._pools.pool(job.pool).path, job.folder)
         used = self._buffers.get(job.buffers[0]) if job.buffers else None
-        if used is None or self.nodes(job):
+        if used is None or self._nodes.of(job):
             return self._nodes.path(job)
         return used.path
-
-    def nodes(self, job: SlurmJob) -> list[str]:
-        """Return those that have a folder of the job."""
-        return self._nodes.of(job)
 
     def has_results(self, job: SlurmJob) -> bool:
         """Tell whether what was to be staged out can still be there: on nodes, or in a
         buffer, which may be one that outlives the job."""
         sources = [source for source, _ in job.directives.stage_out]
         in_buffers = not all(map(is_on_node, sources))
-        return in_buffers or bool(sources and self.nodes(job))
+        return in_buffers or bool(sources and self._nodes.of(job))
 
     def give_back(self, job: SlurmJob) -> None:
         """Remove the job's own buffer, and its folders on nodes, with all that is in

@@ -9,8 +9,8 @@ from typing import Any
 from pegasus_bb.core.units import abbreviate
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.messages import complain, message_of
+from pegasus_bb.stager.nodes.node_staging import Nodes
 from pegasus_bb.stager.slurm.job import GONE, KEPT, SlurmJob
-from pegasus_bb.stager.slurm.job_copies import JobCopies
 from pegasus_bb.stager.slurm.job_storage import JobStorage
 from pegasus_bb.stager.store import Records
 
@@ -21,9 +21,9 @@ class KeptResults:
     """Those of jobs that Slurm has forgotten."""
 
     def __init__(
-        self, files: Records[SlurmJob], storage: JobStorage, copies: JobCopies
+        self, files: Records[SlurmJob], storage: JobStorage, nodes: Nodes
     ) -> None:
-        self._files, self._storage, self._copies = files, storage, copies
+        self._files, self._storage, self._nodes = files, storage, nodes
 
     @property
     def jobs(self) -> list[SlurmJob]:
@@ -42,7 +42,7 @@ class KeptResults:
         for job in self.jobs:
             if job.state == GONE:
                 self._copied(job, [])
-            elif not self._copies.is_copying(job):
+            elif not self._nodes.is_copying(job):
                 self._save_results(job)
 
     def as_json(self, uid: int) -> list[dict[str, Any]]:
@@ -54,7 +54,7 @@ class KeptResults:
                 "size": job.size,
                 "created": job.noted_at,
                 "path": self._storage.path(job),
-                "nodes": self._storage.nodes(job),
+                "nodes": self._nodes.of(job),
                 "dests": [dest for _, dest in job.directives.stage_out[:_SHOWN]],
                 "message": job.message,
             }
@@ -77,7 +77,7 @@ class KeptResults:
     def _save_results(self, job: SlurmJob) -> None:
         try:
             places = self._storage.resolve(job, job.directives.stage_out)
-            self._copies.copy(job, places, None, partial(self._copied, job))
+            self._nodes.copy(job, places, None, partial(self._copied, job))
         except (Refused, OSError) as error:
             self._report(job, message_of(error))
 
@@ -102,6 +102,6 @@ class KeptResults:
         """The record says it first: results that would be saved again might be those of
         a later job in a folder of the same name. Raises OSError; ``retry`` goes on."""
         self._files.save(job, state=GONE)
-        self._copies.cancel(job)
+        self._nodes.cancel(job)
         self._storage.give_back(job)
         self._files.remove(job)

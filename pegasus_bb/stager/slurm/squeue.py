@@ -63,28 +63,18 @@ def read_queue() -> Queue | None:
     return Queue(states, asked_at)
 
 
-class Ends:
-    """Remembers since when squeue does not know a job that runs."""
-
-    def __init__(self) -> None:
-        self._unknown: dict[int, float] = {}  # by job: when squeue was asked first
-
-    def has_ended(self, job: SlurmJob, queue: Queue, noted: Container[int]) -> bool:
-        """Tell whether ``job`` has, as ``queue`` has it. ``noted``: the jobs with a
-        note of a hook that is not handled yet."""
-        if job.number in noted or job.changed_at > queue.asked_at:
-            return False
-        state = queue.states.get(job.number)
-        if state is not None:
-            self.forget(job)
-            began = job.state == STAGED_IN and state.nodes
-            is_over = state.word in _OVER.split()
-            return job.state in BEFORE_END and is_over and not began
-        if job.state == RUNNING:
-            since = self._unknown.setdefault(job.number, queue.asked_at)
-            return queue.asked_at - max(since, job.changed_at) > _LOST
-        return job.state in BEFORE_RUN and queue.asked_at - job.changed_at > _LONG
-
-    def forget(self, job: SlurmJob) -> None:
-        """Forget ``job``, which is torn down, or is known again."""
-        self._unknown.pop(job.number, None)
+def has_ended(job: SlurmJob, queue: Queue, noted: Container[int]) -> bool:
+    """Tell whether ``job`` has, as ``queue`` has it. ``noted``: the jobs with a note of
+    a hook that is not handled yet."""
+    if job.number in noted or job.changed_at > queue.asked_at:
+        return False
+    state = queue.states.get(job.number)
+    if state is not None:
+        job.unknown_since = 0.0
+        began = job.state == STAGED_IN and state.nodes
+        is_over = state.word in _OVER.split()
+        return job.state in BEFORE_END and is_over and not began
+    if job.state == RUNNING:
+        job.unknown_since = job.unknown_since or queue.asked_at
+        return queue.asked_at - max(job.unknown_since, job.changed_at) > _LOST
+    return job.state in BEFORE_RUN and queue.asked_at - job.changed_at > _LONG

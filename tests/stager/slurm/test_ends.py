@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from pegasus_bb.stager.slurm import squeue as module
 from pegasus_bb.stager.slurm.job import (
     FAILED_IN,
     NOTED,
@@ -15,7 +16,7 @@ from pegasus_bb.stager.slurm.job import (
     STAGING_OUT,
     SlurmJob,
 )
-from pegasus_bb.stager.slurm.squeue import Ends, JobState, Queue
+from pegasus_bb.stager.slurm.squeue import JobState, Queue
 
 MINUTE = 60.0
 
@@ -28,7 +29,7 @@ def job(state: str, minutes_ago: float) -> SlurmJob:
 
 def has_ended(one: SlurmJob, state: JobState | None, noted: bool = False) -> bool:
     states = {} if state is None else {one.number: state}
-    return Ends().has_ended(one, Queue(states, time.time()), [7] if noted else [])
+    return module.has_ended(one, Queue(states, time.time()), [7] if noted else [])
 
 
 CANCELLED = JobState("CANCELLED")
@@ -57,12 +58,11 @@ def test_a_job_that_ran_has_ended_unless_its_start_or_its_results_wait(
 
 
 def test_one_that_runs_has_where_squeue_does_not_know_it_for_an_hour() -> None:
-    ends = Ends()
     runs = job(RUNNING, 300)
     now = time.time()
 
     def known(minute: float, states: dict[int, JobState]) -> bool:
-        return ends.has_ended(runs, Queue(states, now + minute * MINUTE), [])
+        return module.has_ended(runs, Queue(states, now + minute * MINUTE), [])
 
     assert not known(0, {}) and not known(59, {})
     assert not known(60, {7: JobState("RUNNING", "node1")})

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.runtime.stager_client.client import Client
+from tests.stager.lives import ROOT
 from tests.support.stager import Daemon
 
 
@@ -25,6 +26,12 @@ def tmp_path() -> Iterator[Path]:
     while folder.exists() and time.monotonic() < until:
         # a service that ends writes a last time
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def life() -> str:
+    """As whom a site's service runs (lives.py)."""
+    return ROOT
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from pegasus_bb.stager import capabilities
 from pegasus_bb.stager.capabilities import NEEDED
 from tests.stager.lives import CAPABLE, capable, needs_setpriv, python_for_all, user
 from tests.stager.test_users import ANN, Site, site
-from tests.support.stager import SiteDaemon
+from tests.support.stager import SiteDaemon, until_moved
 
 __all__ = ["site"]
 pytestmark = needs_setpriv
@@ -51,8 +50,7 @@ def test_a_worker_has_no_capability(
     places = {"source": f"lustre://{uid}/large", "dest": f"bb://{uid}/large"}
     [number] = site.submit(uid, {"kind": "copy", **places, "rate": MIB})
     with site.control() as control:
-        while not control.status([number], everyone=True)[0]["moved"]:
-            time.sleep(0.01)
+        until_moved(control, number)
     [worker] = map(status_of, site.workers())
     assert worker["Uid"] == [str(uid)] * 4
     assert worker["Groups"] in ([], [str(uid)])
@@ -66,14 +64,6 @@ def test_a_worker_that_keeps_a_capability_does_nothing(
     monkeypatch.setattr(capabilities, "held", lambda *sets: 1)
     with pytest.raises(PermissionError):
         capabilities.check_powerless()
-
-
-def test_control_is_for_root_and_its_own_user(site: Site) -> None:
-    found = (site.sockets / "control").stat()
-    assert (found.st_uid, found.st_mode & 0o777) == (user(), 0o600)
-    for uid in (0, user()):
-        assert site.ask(uid, "pause", socket="control") == {}
-    assert "error" in site.ask(ANN, "pause", socket="control")
 
 
 @pytest.mark.parametrize("missing", [["CAP_KILL"], list(NEEDED)])

@@ -80,8 +80,7 @@ def services(daemon: Daemon) -> set[int]:
 
 def test_an_idle_service_of_a_user_ends(daemon: Daemon) -> None:
     daemon.start(idle=0.1).close()
-    assert daemon.process is not None
-    assert daemon.process.wait(timeout=20) == 0
+    assert daemon.has_ended()
     assert list(daemon.sockets.iterdir()) == []
 
 

@@ -51,7 +51,7 @@ def test_an_end_is_written_as_soon_as_there_is_room(daemon: Daemon, when: str) -
         daemon.kill()
     else:
         daemon.control().ask("shutdown")
-        assert daemon.process is not None and daemon.process.wait(timeout=20) == 0
+        assert daemon.has_ended()
     source = daemon.make("file", 10)
     again = daemon.start()
     assert again.wait([task])[0]["state"] == "done"

@@ -11,7 +11,7 @@ import pytest
 
 from pegasus_bb.core.units import MIB
 from pegasus_bb.runtime.stager_client.client import Client, NoService
-from tests.support.stager import Daemon
+from tests.support.stager import Daemon, until_moved
 
 
 def test_accepted_tasks_survive_and_go_on(daemon: Daemon) -> None:
@@ -21,8 +21,7 @@ def test_accepted_tasks_survive_and_go_on(daemon: Daemon) -> None:
     client = daemon.start()
     first = client.submit([daemon.copy("large", rate=8 * MIB)])
     tasks = client.submit([daemon.copy(name) for name in names[1:]])
-    while not client.status(first)[0]["moved"]:
-        time.sleep(0.01)
+    until_moved(client, first[0])
     daemon.kill()
     with pytest.raises(NoService):
         client.wait(first)
@@ -64,6 +63,15 @@ def parts(daemon: Daemon) -> list[Path]:
     return [path for path in (daemon.folder / "to").iterdir() if path.suffix == ".part"]
 
 
+def copying(daemon: Daemon) -> tuple[Client, int]:
+    """A client of the service, and its task that will take a while."""
+    daemon.make("large", 24 * MIB)
+    client = daemon.start()
+    [task] = client.submit([daemon.copy("large", rate=MIB)])
+    until_moved(client, task)
+    return client, task
+
+
 def worker_that_copies(daemon: Daemon) -> int:
     """As soon as there is one: its number is in the name of what it writes."""
     while True:
@@ -74,18 +82,10 @@ def worker_that_copies(daemon: Daemon) -> int:
         time.sleep(0.01)
 
 
-def until_it_copies(daemon: Daemon, client: Client, task: int) -> None:
-    while not client.status([task])[0]["moved"]:
-        time.sleep(0.01)
-
-
 def test_a_task_whose_worker_dies_again_and_again_fails_and_leaves_no_part(
     daemon: Daemon,
 ) -> None:
-    daemon.make("large", 24 * MIB)
-    client = daemon.start()
-    [task] = client.submit([daemon.copy("large", rate=MIB)])
-    until_it_copies(daemon, client, task)
+    client, task = copying(daemon)
     for _ in range(3):
         worker = worker_that_copies(daemon)
         os.kill(worker, signal.SIGKILL)
@@ -122,10 +122,7 @@ def test_tasks_wait_while_no_worker_can_be_started(daemon: Daemon) -> None:
 
 
 def test_a_cancelled_task_that_waits_again_leaves_no_part(daemon: Daemon) -> None:
-    daemon.make("large", 24 * MIB)
-    client = daemon.start()
-    [task] = client.submit([daemon.copy("large", rate=MIB)])
-    until_it_copies(daemon, client, task)
+    _, task = copying(daemon)
     daemon.kill()
     again = daemon.start()
     again.cancel([task])

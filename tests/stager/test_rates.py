@@ -15,18 +15,12 @@ from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.stager_client.dataspace import Dataspace
 from pegasus_bb.stager.conversation import Conversation
 from pegasus_bb.stager.rates import Targets
-from tests.stager.lives import ROOT
 from tests.stager.test_task_queue import task
 from tests.stager.test_users import ANN, BOB, Site, copied, site
 from tests.support.stager import Daemon
 from tests.support.waiting import until
 
 __all__ = ["site"]
-
-
-@pytest.fixture
-def life() -> str:
-    return ROOT
 
 
 def test_tasks_with_one_share_have_its_rate_together(

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from pegasus_bb.core.units import MIB
-from tests.stager.test_users import ANN, BOB, Site, copied, life, site
+from tests.stager.test_users import ANN, BOB, Site, copied, site
 from tests.support.stager import Daemon
 from tests.support.waiting import until
 
-__all__ = ["life", "site"]
+__all__ = ["site"]
 
 
 def is_alive(pid: int) -> bool:

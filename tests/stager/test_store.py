@@ -45,8 +45,7 @@ def test_what_was_learned_outlives_the_service(daemon: Daemon) -> None:
     while (before := seconds_left()) == 10.01:
         pass  # the worker is about to say that it is idle
     daemon.control().ask("shutdown")
-    assert daemon.process is not None
-    assert daemon.process.wait(timeout=20) == 0
+    assert daemon.has_ended()
     client = daemon.start()
     assert seconds_left() == before
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.runtime.staging.items import stamp
 from tests.stager.shared import client, daemon, service
-from tests.support.stager import Daemon, ends
+from tests.support.stager import Daemon, ends, until_moved
 
 __all__ = ["client", "daemon", "service"]
 
@@ -35,8 +34,7 @@ def test_a_running_copy_is_cancelled_in_the_middle(
 ) -> None:
     daemon.make("large", 40 * MIB)
     [task] = client.submit([daemon.copy("large", rate=8 * MIB)])
-    while not client.status([task])[0]["moved"]:
-        time.sleep(0.01)
+    until_moved(client, task)
     assert client.cancel([task]) == 1
     [ended] = client.wait([task])
     assert (ended["state"], ended["message"]) == ("cancelled", "cancelled by its user")
@@ -63,8 +61,7 @@ def test_a_drained_service_takes_nothing_and_ends(fresh: Daemon) -> None:
     with pytest.raises(Refused, match="takes no new task"):
         client.submit([fresh.copy("file")])
     assert client.wait(tasks)[0]["state"] == "done"
-    assert fresh.process is not None
-    assert fresh.process.wait(timeout=20) == 0
+    assert fresh.has_ended()
 
 
 ODD: dict[str, list[Any]] = {

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.stager.lives import LIVES, ROOT, before
+from tests.stager.lives import CAPABLE, LIVES, before, user
 from tests.support.stager import SiteDaemon, open_to_all
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="a site's service is root's")
@@ -72,11 +72,6 @@ class Site(SiteDaemon):
 
 
 @pytest.fixture
-def life() -> str:
-    return ROOT
-
-
-@pytest.fixture
 def site(tmp_path: Path, life: str, request: pytest.FixtureRequest) -> Iterator[Site]:
     """A parameter is what the declaration of each dataspace says as well."""
     site = Site(tmp_path)
@@ -116,7 +111,13 @@ def test_another_users_task_cannot_be_told_from_none(site: Site) -> None:
     }
 
 
-def test_control_is_closed_to_users(site: Site) -> None:
+@pytest.mark.parametrize("life", LIVES)
+def test_control_is_for_root_and_the_services_own_user(site: Site, life: str) -> None:
+    own = user() if life == CAPABLE else 0
+    found = (site.sockets / "control").stat()
+    assert (found.st_uid, found.st_mode & 0o777) == (own, 0o600)
+    for uid in (0, own):
+        assert site.ask(uid, "pause", socket="control") == {}
     refused = site.ask(ANN, "shutdown", socket="control")["error"]
     assert "only root and SlurmUser may use it" in refused
     assert site.ask(ANN, "shutdown") == {"refused": "bad-request"}

@@ -6,6 +6,7 @@ import importlib
 import json
 import os
 import pwd
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,13 @@ class SlurmSite(SiteDaemon):
         path.write_text(text)
         os.chown(path, uid, -1)
         return path
+
+    def block(self) -> None:
+        """STAGE_OUT cannot save: a folder has the place."""
+        (self.lustre / "out" / "in the way").mkdir(parents=True)
+
+    def let_pass(self) -> None:
+        shutil.rmtree(self.lustre / "out")
 
     @property
     def saved(self) -> str:

@@ -113,6 +113,11 @@ class Daemon:
         if self.process is not None and self.process.poll() is None:
             self.kill(signal.SIGTERM)
 
+    def has_ended(self) -> bool:
+        """Whether it ends by itself, and well."""
+        assert self.process is not None
+        return self.process.wait(timeout=20) == 0
+
     def limit_files(self, size: int = resource.RLIM_INFINITY) -> None:
         """No file of the service gets longer: its disk is full, say."""
         assert self.process is not None
@@ -170,6 +175,12 @@ def ends(client: Client, *tasks: dict[str, Any]) -> list[tuple[str, str]]:
     """How ``tasks`` end."""
     found = client.wait(client.submit(tasks))
     return [(task["state"], task["message"]) for task in found]
+
+
+def until_moved(client: Client, task: int) -> None:
+    """Until the first bytes of ``task`` have gone."""
+    while not client.status([task], everyone=True)[0]["moved"]:
+        time.sleep(0.01)
 
 
 def open_to_all(folder: Path) -> None:

@@ -60,8 +60,7 @@ def test_a_job_that_cannot_be_staged_in_says_why_before_it_computes(
 
 
 def test_a_result_that_cannot_be_saved_is_kept_and_saved_later(site: SlurmSite) -> None:
-    (site.lustre / "out").mkdir()
-    (site.lustre / "out" / "in the way").touch()
+    site.block()
     job = Job(site, OWN, STAGE_OUT)
     own = job.compute("a result")
     words = job.fail_to_save()
@@ -70,8 +69,7 @@ def test_a_result_that_cannot_be_saved_is_kept_and_saved_later(site: SlurmSite) 
     [kept] = site.kept
     assert (kept["job"], kept["path"]) == (job.id, str(own))
     assert (own / "out").read_text() == "a result"
-    (site.lustre / "out" / "in the way").unlink()
-    (site.lustre / "out").rmdir()
+    site.let_pass()
     site.serve_again()
     until(lambda: site.kept == [])
     assert site.saved == "a result"

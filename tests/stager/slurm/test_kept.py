@@ -19,34 +19,14 @@ def away(away: SlurmSite) -> SlurmSite:
     return away
 
 
-def with_result(site: SlurmSite, *directives: str) -> Path:
-    """A job that was given up."""
-    result, job = failed(site, *directives)
-    job.tear_down()
-    return result
-
-
-def failed(site: SlurmSite, *directives: str) -> tuple[Path, Job]:
-    """The result of a job is in a persistent buffer, and a file is in the way of the
-    copy."""
-    (site.lustre / "out").mkdir()
-    (site.lustre / "out" / "in the way").touch()
-    job = Job(site, "persist store Genomes size=1MiB", *directives)
+def test_its_buffer_is_not_removed_before_it_is_saved(site: SlurmSite) -> None:
+    site.block()
+    job = Job(site, "persist store Genomes size=1MiB", OUT)
     job.stage_in()
     result = Path(job.run()["BB_PERSISTENT_Genomes"]) / "out"
     result.write_text("a result")
-    words = job.fail_to_save()
-    assert "Genomes/out" in words
-    return result, job
-
-
-def let_pass(site: SlurmSite) -> None:
-    (site.lustre / "out" / "in the way").unlink()
-    (site.lustre / "out").rmdir()
-
-
-def test_its_buffer_is_not_removed_before_it_is_saved(site: SlurmSite) -> None:
-    result = with_result(site, OUT)
+    job.fail_to_save()
+    job.tear_down()
     [row] = site.kept
     assert row["path"] == str(result.parent) and "Genomes/out" in row["message"]
     assert row["dests"] == ["lustre://out"]
@@ -59,7 +39,7 @@ def test_its_buffer_is_not_removed_before_it_is_saved(site: SlurmSite) -> None:
         site.kill()
         site.serve()
         until(lambda: site.kept and site.kept[0]["message"] == row["message"])
-    let_pass(site)
+    site.let_pass()
     until(lambda: site.rows_of("buffers") == [])
     assert site.saved == "a result"
     assert site.kept == [] and not result.exists()

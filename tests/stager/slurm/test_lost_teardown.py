@@ -66,19 +66,6 @@ def test_without_an_answer_of_slurm_all_stays(site: SlurmSite) -> None:
     assert Path(job.run()["BB_JOB"]).is_dir()
 
 
-def test_a_job_that_ran_is_over_only_where_slurm_says_so(site: SlurmSite) -> None:
-    """As after scancel --hurry while the spool was full. Its results are saved."""
-    cancelled, unknown = (
-        Job(site, OWN, f"stage_out job://out lustre://{name}") for name in "ab"
-    )
-    for job in (cancelled, unknown):
-        job.compute("result")
-    said(site).write_text(f"{cancelled.id} CANCELLED\n")
-    until(lambda: folders(site) == {f"job.{unknown.id}"})
-    assert (site.lustre / "a").read_text() == "result"
-    unknown.tear_down(hurry=True)
-
-
 def asked_twice_more(site: SlurmSite) -> None:
     """Back when squeue was asked, and its answer was heard."""
     asked = site.folder / "asked"

@@ -41,11 +41,13 @@ def test_a_field_that_is_no_number_is_not_known(number: str) -> None:
 
 def test_no_note_ends_the_service_or_stops_the_others(site: SlurmSite) -> None:
     requests = site.spool / "requests"
-    for number, (hook, odd) in enumerate(product(HOOKS, ODD)):
+    for number, (hook, odd) in enumerate(product([*HOOKS, "dance"], ODD)):
         text = f"do={hook}\nsched_nodes=x\nstart_time={odd}\nnodes=n[1-{odd}]\n{HEAD}"
         path = requests / f"0000000001.{number}.{hook}"
-        path.write_text(text, errors="surrogatepass")
-    until(lambda: list(requests.iterdir()) == [])
+        path.write_text(f"{text}#BB_LUA stage_in ../x y\n", errors="surrogatepass")
+    (requests / "0000000001.a").write_bytes(b"\xff\x00 garbage")
+    (requests / "0000000001.folder").mkdir()
+    until(lambda: [path.name for path in requests.iterdir()] == ["0000000001.folder"])
     Job(site, OWN).stage_in()
 
 

@@ -121,23 +121,6 @@ def test_a_note_of_before_a_job_began_is_no_new_job(site: SlurmSite) -> None:
     assert site.kept == []
 
 
-def test_what_no_hook_wrote_stops_no_one(fresh_site: SlurmSite) -> None:
-    requests = fresh_site.spool / "requests"
-    (requests / "0000000001.a").write_bytes(b"\xff\x00 garbage")
-    (requests / "0000000001.b").write_text("do=teardown\njob=x\nuid=0\ngid=0\n\n")
-    (requests / "0000000001.c").write_text("do=dance\njob=1\nuid=0\ngid=0\n\n")
-    lines = "do=data_in\njob=7\nuid=0\ngid=0\n\n#BB_LUA stage_in ../x y\n"
-    (requests / "0000000001.d").write_text(lines)
-    lines = lines.replace("data_in", "data_out")
-    (requests / "0000000001.e").write_text(lines)
-    lines = lines.replace("data_out", "teardown")
-    (requests / "0000000001.f").write_text(lines)
-    (requests / "0000000001.folder").mkdir()
-    Job(fresh_site, OWN).stage_in()
-    until(lambda: [p.name for p in requests.iterdir()] == ["0000000001.folder"])
-    assert fresh_site.configure().exists()
-
-
 def test_a_pool_that_is_in_use_stays_in_the_configuration(
     fresh_site: SlurmSite,
 ) -> None:

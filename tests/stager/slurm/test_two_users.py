@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.stager.lives import CAPABLE, LIVES, NAME, ROOT, capable, user
+from tests.stager.lives import CAPABLE, LIVES, NAME, capable, user
 from tests.support.slurm_job import OWN, Job
 from tests.support.slurm_stager import SUCCESS, SlurmSite
 from tests.support.stager import open_to_all
@@ -20,11 +20,6 @@ pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root copies as ot
 ANN = 61001
 BOB = 2
 BOBS_NAME = "bin"
-
-
-@pytest.fixture
-def life() -> str:
-    return ROOT
 
 
 @pytest.fixture

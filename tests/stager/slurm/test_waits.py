@@ -43,9 +43,8 @@ def drain(site: SlurmSite) -> None:
 
 def upgrade(site: SlurmSite) -> None:
     """What was accepted is done, the service has ended, and a new one is started."""
-    assert site.process is not None
     site.ask_control("resume")
-    assert site.process.wait(timeout=20) == 0
+    assert site.has_ended()
     site.serve()
 
 

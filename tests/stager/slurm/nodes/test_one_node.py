@@ -53,8 +53,7 @@ def test_a_node_that_is_down_is_named_when_time_is_over(site: NodeSite) -> None:
 def test_results_that_cannot_be_saved_stay_on_the_node(
     site: NodeSite, n1: Node
 ) -> None:
-    (site.lustre / "out").mkdir()
-    (site.lustre / "out" / "in the way").touch()
+    site.block()
     job = NodeJob(site, OUT)
     assert job.start() == (SUCCESS, "")
     own = Path(job.environ()["BB_NODE"])
@@ -65,8 +64,7 @@ def test_results_that_cannot_be_saved_stay_on_the_node(
     [kept] = site.kept
     assert (kept["job"], kept["nodes"], kept["path"]) == (job.id, ["n1"], str(own))
     until(lambda: not site.waiting)  # the try that followed has failed as well
-    (site.lustre / "out" / "in the way").unlink()
-    (site.lustre / "out").rmdir()
+    site.let_pass()
     site.serve_again()
     until(lambda: site.kept == [])
     assert site.saved == "a result"

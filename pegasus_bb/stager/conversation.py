@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Callable
 
@@ -45,7 +46,7 @@ class Conversation:
         self._piece = self._untold = 0  # bytes
         self._told = self._granted = 0  # numbers of pieces
         self._held_back, self._since, self._held = 0, 0.0, 0.0  # threads, seconds
-        self._moved: dict[int, int] = {}
+        self._moved: Counter[int] = Counter()
         self._moved_at = 0.0  # a time.monotonic(): when that was told
         self._warnings: list[str] = []  # for the next task that ends
         self._heard = threading.Condition()  # of all this
@@ -70,7 +71,7 @@ class Conversation:
 
     def start(self) -> None:
         """Begin an assignment."""
-        self._moved, self._held = {}, 0.0
+        self._moved, self._held = Counter(), 0.0
         WARNINGS.said.clear()  # each user has his own
         WARNINGS.say = self._warnings.append
 
@@ -157,11 +158,11 @@ class Conversation:
 
     def _count_one(self, task: int, size: int) -> None:
         with self._heard:
-            self._moved[task] = self._moved.get(task, 0) + size
+            self._moved[task] += size
             now = time.monotonic()
             if now - self._moved_at >= _OFTEN:
                 self._say({"moved": self._moved})
-                self._moved, self._moved_at = {}, now
+                self._moved, self._moved_at = Counter(), now
 
     def _tell(
         self, tasks: Sequence[int], size: int, is_over: Callable[[], bool]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Callable
 
@@ -49,7 +50,7 @@ class Dispatch:
         self._grants: dict[
             tuple[WorkerProcess, int], tuple[list[StagerTask], asyncio.TimerHandle]
         ] = {}
-        self._tries: dict[int, int] = {}
+        self._tries: Counter[int] = Counter()
         self._given_up: dict[int, tuple[str, str]] = {}  # task -> its end: state, why
         self._stopping: set[int] = set()  # tasks that a worker shall stop
         self._complaint = ""  # why no worker can be started; empty: one could be
@@ -271,7 +272,7 @@ class Dispatch:
             if task.id in self._stopping:
                 self._give_up(task, CANCELLED, BY_USER)
                 continue
-            self._tries[task.id] = self._tries.get(task.id, 0) + 1
+            self._tries[task.id] += 1
             if self._tries[task.id] >= _TRIES:
                 why = f"its worker ended {_TRIES} times ({status})"
                 self._give_up(task, FAILED, why)

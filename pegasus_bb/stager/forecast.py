@@ -13,7 +13,7 @@ leaves out what waits.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -198,10 +198,7 @@ def max_min_rates(
     speeds = [0.0] * len(users)
     open_users = set(range(len(users)))
     while open_users:
-        counts: dict[str, int] = {}
-        for user in open_users:
-            for name in users[user][1]:
-                counts[name] = counts.get(name, 0) + 1
+        counts = Counter(name for user in open_users for name in users[user][1])
         equal = {name: left[name] / count for name, count in counts.items()}
         bounds = {
             user: min([users[user][0], *(equal[name] for name in users[user][1])])

@@ -7,12 +7,11 @@ that finds no source can tell a move that was killed at its end from a wrong nam
 from __future__ import annotations
 
 import errno
-import json
 import os
 import stat
 from typing import Any
 
-from pegasus_bb.core.files import write_text
+from pegasus_bb.core.files import read_json, write_json
 from pegasus_bb.core.refusals import sync_folder
 from pegasus_bb.runtime.staging.durable import sync_file_system
 from pegasus_bb.runtime.staging.failures import CopyFailed
@@ -60,7 +59,7 @@ def rename(
 
 def write_note(task: dict[str, Any], copy: os.stat_result) -> None:
     """From now on the source may be gone. Raises OSError."""
-    write_text(note_path(task["state"], task["id"]), json.dumps(_identity(copy)))
+    write_json(note_path(task["state"], task["id"]), _identity(copy))
 
 
 def moved_earlier(
@@ -68,8 +67,7 @@ def moved_earlier(
 ) -> os.stat_result | None:
     """Return what is at the destination, where an earlier try has moved it there."""
     try:
-        with open(note_path(task["state"], task["id"]), encoding="utf-8") as file:
-            noted = json.load(file)
+        noted = read_json(note_path(task["state"], task["id"]))
         found = os.stat(as_name, dir_fd=dest.fd, follow_symlinks=False)
     except (OSError, ValueError):
         return None

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import time
+from collections import Counter, defaultdict
 from typing import Any, Callable
 
 from pegasus_bb.runtime.stager_client.dataspace import as_roots
@@ -130,11 +131,11 @@ class Requests:
         return {}
 
     async def _users(self, _: ClientRequest) -> dict[str, Any]:
-        counts: dict[str, dict[str, int]] = {}
+        counts: dict[str, Counter[str]] = defaultdict(Counter)
         for task in self._service.tasks.values():
-            states = counts.setdefault(str(task.uid), {})
-            states[task.state] = states.get(task.state, 0) + 1
-            states["bytes"] = states.get("bytes", 0) + task.moved
+            states = counts[str(task.uid)]
+            states[task.state] += 1
+            states["bytes"] += task.moved
         dispatch = self._service.dispatch
         tasks = self._service.tasks.values()
         targets = dispatch.targets.shown(tasks, time.monotonic())

@@ -20,6 +20,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.files import unlink_if_there
 from pegasus_bb.runtime.stager_client.protocol import (
     CONTROL_SOCKET,
     LONGEST,
@@ -84,10 +85,7 @@ def _check_free(path: str) -> None:
 def _made(config: Config, name: str, path: str) -> socket.socket:
     """No user can connect before the mode and the owner are what they shall be."""
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        pass
+    unlink_if_there(path)
     is_public = name == USER_SOCKET and config.is_site
     before = os.umask(0o777)
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from typing import Any, Callable
 
@@ -52,8 +52,8 @@ class TaskQueue:
         # By user, whether they have a rate, and, without a deadline, -priority.
         self._urgent: dict[tuple[int, bool], list[_Urgent]] = {}
         self._plain: dict[tuple[int, bool, int], deque[StagerTask]] = {}
-        self._served: dict[int, float] = {}  # bytes, by user
-        self._turn = 0.0  # bytes of the user whose turn was last
+        self._served: Counter[int] = Counter()  # bytes, by user
+        self._turn = 0  # bytes of the user whose turn was last
         self._cancelled = 0  # tasks that may be here still
 
     def copy(self) -> TaskQueue:
@@ -103,7 +103,7 @@ class TaskQueue:
         """A user who comes anew starts where the turn is."""
         if all(key[:2] != new for key in (*self._urgent, *self._plain)):
             uid = new[0]
-            self._served[uid] = max(self._served.get(uid, 0.0), self._turn)
+            self._served[uid] = max(self._served[uid], self._turn)
 
     def take(
         self, now: float, may_run: UserFilter = anyone, may_be_slow: UserFilter = anyone
@@ -188,7 +188,7 @@ class TaskQueue:
 
     def serve(self, uid: int, size: int) -> None:
         """Count ``size`` bytes of the share of ``uid``."""
-        self._served[uid] = self._served.get(uid, 0.0) + size
+        self._served[uid] += size
 
     def count_cancelled(self) -> None:
         """Count a task that waited, and does not any more."""

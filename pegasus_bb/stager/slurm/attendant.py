@@ -36,7 +36,6 @@ class Attendant:
     ) -> None:
         """Goes on where an earlier one has stopped. Raises OSError, UsageError."""
         self._loop, self._pools_text = loop, ""
-        self._beaten = self._tidied = self._asked = 0.0
         self._spool = Spool(config.spool, config.uid)
         self._service = service
         trash = Trash(loop, config.pools, self._removed)
@@ -54,6 +53,14 @@ class Attendant:
 
         self._questions = Questions(buffers, self._jobs, pools, nodes, trouble)
         self._often = min(_LOOK, config.nodes.poll) if config.nodes else _LOOK
+        # What is done now and then: seconds between two times, and the last one.
+        self._chores = {
+            self._spool.beat: _BEAT,
+            self._buffers.resume: _TIDY,
+            self._jobs.tidy: _TIDY,
+            self._ask_squeue: _ASK * _TIDY,
+        }
+        self._done_at = dict.fromkeys(self._chores, 0.0)
         self._timer = loop.call_soon(self._begin)
         loop.add_reader(self._spool.doorbell, self._look)
 
@@ -73,15 +80,13 @@ class Attendant:
         self._look()
         _try(self._nodes.look)
         now = self._loop.time()
-        if now - self._beaten >= _BEAT:
-            self._beaten = now
-            _try(self._spool.beat)
-        if now - self._tidied >= _TIDY:
-            self._tidied = now
-            _try(self._buffers.resume)
-            _try(self._jobs.tidy)
-        if now - self._asked >= _ASK * _TIDY and self._jobs.may_be_over:
-            self._asked = now
+        for chore, seconds in self._chores.items():
+            if now - self._done_at[chore] >= seconds:
+                self._done_at[chore] = now
+                _try(chore)
+
+    def _ask_squeue(self) -> None:
+        if self._jobs.may_be_over:
             asking = self._loop.run_in_executor(None, read_queue)
             asking.add_done_callback(self._give_up)
 

@@ -15,6 +15,7 @@ import time
 from collections.abc import Container, Iterator
 from typing import NamedTuple
 
+from pegasus_bb.core.files import unlink_if_there
 from pegasus_bb.stager.messages import complain
 from pegasus_bb.stager.ownership import locked
 
@@ -127,21 +128,21 @@ class Spool:
 
     def forget(self, token: str) -> None:
         """Remove a request, which is done."""
-        _remove(self._path("requests", token))
+        unlink_if_there(self._path("requests", token))
 
     def answer(self, request: HookRequest, text: str) -> None:
         """Give ``text`` to the scontrol that waits for it."""
         self._write(self._path("answers", request.token), text)
         self.forget(request.token)
         if not _ring(self._bell(request.number("bell") or 0, "taken")):
-            _remove(self._path("answers", request.token))  # scontrol has gone
+            unlink_if_there(self._path("answers", request.token))  # scontrol has gone
 
     def answer_job(self, job: int, token: str, text: str) -> None:
         """Give ``text`` to that pre_run: empty lets the job start."""
         answer = self._path("answers", token)
         self._write(answer, text)
         if not _ring(self._path("jobs", f"{job}.bell")):
-            _remove(answer)  # Slurm has ended it
+            unlink_if_there(answer)  # Slurm has ended it
 
     def report_job(
         self, job: int, fields: dict[str, str], environ: dict[str, str]
@@ -161,7 +162,7 @@ class Spool:
 
     def acknowledge(self, job: int) -> None:
         """The hooks' latest wish for ``job`` is known: let its state count again."""
-        _remove(self._path("jobs", f"{job}.asked"))
+        unlink_if_there(self._path("jobs", f"{job}.asked"))
 
     def forget_old_jobs(self, known: Container[int]) -> None:
         """Forget jobs that have not changed for a day, but those in ``known``."""
@@ -172,8 +173,8 @@ class Spool:
 
     def forget_job(self, job: int) -> None:
         """Remove what the hooks know of ``job``."""
-        _remove(self._path("jobs", str(job)))
-        _remove(self._path("jobs", f"{job}.bell"))
+        unlink_if_there(self._path("jobs", str(job)))
+        unlink_if_there(self._path("jobs", f"{job}.bell"))
 
     def report_pools(self, text: str) -> None:
         """Write the text that slurm_bb_pools returns."""
@@ -185,12 +186,12 @@ class Spool:
         for number in range(BELLS):
             taken = self._bell(number, "taken")
             if time.time() - _changed(taken) > _LOST:
-                _remove(taken)
+                unlink_if_there(taken)
                 self._fifo(self._bell(number, "free"))
 
     def end(self) -> None:
         """Let the hooks know at once that the service is away."""
-        _remove(self._path("alive"))
+        unlink_if_there(self._path("alive"))
         os.close(self.doorbell)
         os.close(self._lock)
 
@@ -248,8 +249,3 @@ def _changed(path: str) -> float:
         return os.stat(path).st_ctime
     except FileNotFoundError:
         return time.time()
-
-
-def _remove(path: str) -> None:
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(path)

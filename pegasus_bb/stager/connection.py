@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 import socket
 import struct
-from collections.abc import Awaitable
-from typing import Any, Callable, NamedTuple, Optional
+from collections.abc import Awaitable, Iterator
+from typing import Any, Callable, NamedTuple, Optional, Union
 
 from pegasus_bb.runtime.stager_client.protocol import Refused, decode, encode
 
@@ -30,8 +30,9 @@ class ClientRequest(NamedTuple):
         return self.message.get("id")
 
 
-# Returns what stands under "ok"; None: the answer was sent.
-OnRequest = Callable[[ClientRequest], Awaitable[Optional[dict[str, Any]]]]
+# What stands under "ok", now or later; None: the answer was sent.
+Answer = Union[dict[str, Any], Awaitable[Optional[dict[str, Any]]]]
+OnRequest = Callable[[ClientRequest], Answer]
 
 
 class Connection:
@@ -50,8 +51,7 @@ class Connection:
         peer = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
         _, self.uid, _ = struct.unpack("3i", peer)
         writer.transport.set_write_buffer_limits(_BEHIND)
-        self._free = asyncio.Semaphore(_UNANSWERED)
-        self._under_way: set[asyncio.Future[None]] = set()
+        self._under_way: set[asyncio.Future[None]] = set()  # answers that come later
         self.is_open = True
 
     async def serve(self) -> None:
@@ -62,12 +62,12 @@ class Connection:
                 line = await self._reader.readline()
                 if not line.endswith(b"\n"):
                     break
+                while len(self._under_way) >= _UNANSWERED:
+                    first = asyncio.FIRST_COMPLETED
+                    await asyncio.wait(self._under_way, return_when=first)
                 if line != b"\n":
-                    await self._free.acquire()
-                    handling = asyncio.ensure_future(self._handle(line))
-                    self._under_way.add(handling)
-                    handling.add_done_callback(self._handled)
-                await asyncio.sleep(0)  # its turn, and that of others
+                    self._handle(line)
+                await asyncio.sleep(0)  # the turn of others
         self.close()
 
     def refuse(self, number: Any, refused: Refused) -> None:
@@ -89,27 +89,43 @@ class Connection:
         """Read and write no more."""
         self.is_open = False
         self._writer.transport.abort()
-        for handling in self._under_way:
-            handling.cancel()
+        for answering in self._under_way:
+            answering.cancel()
 
-    async def _handle(self, line: bytes) -> None:
+    def _handle(self, line: bytes) -> None:
         message: dict[str, Any] = {}
-        try:
-            message = decode(line)
+        with self._refusals(message):
+            message.update(decode(line))
             _check_id(message)
-            ok = await self._on_request(ClientRequest(self, message, line))
+            ok = self._on_request(ClientRequest(self, message, line))
+            if isinstance(ok, dict):
+                self._answer(message, ok)
+                return
+            answering = asyncio.ensure_future(self._answer_later(message, ok))
+            self._under_way.add(answering)
+            answering.add_done_callback(self._under_way.discard)
+
+    async def _answer_later(
+        self, message: dict[str, Any], ok: Awaitable[dict[str, Any] | None]
+    ) -> None:
+        with self._refusals(message):
+            found = await ok
+            if found is not None:
+                self._answer(message, found)
+
+    def _answer(self, message: dict[str, Any], ok: dict[str, Any]) -> None:
+        self.send(encode({"id": message.get("id"), "ok": ok}))
+
+    @contextlib.contextmanager
+    def _refusals(self, message: dict[str, Any]) -> Iterator[None]:
+        """Answer ``message`` with what goes wrong."""
+        try:
+            yield
         except Refused as refused:
             self.refuse(message.get("id"), refused)
         except Exception as error:  # of one request: no other client feels it
             why = f"the service made a mistake: {error!r}"
             self.refuse(message.get("id"), Refused("internal", why))
-        else:
-            if ok is not None:
-                self.send(encode({"id": message.get("id"), "ok": ok}))
-
-    def _handled(self, handling: asyncio.Future[None]) -> None:
-        self._under_way.discard(handling)
-        self._free.release()
 
 
 def _check_id(message: dict[str, Any]) -> None:

@@ -197,4 +197,4 @@ def test_a_request_waits_until_one_of_sixteen_is_answered(
         client.cancel([task])
         found = raw.makefile()
         answered = [json.loads(found.readline())["id"] for _ in range(17)]
-    assert answered == [*range(17)]
+    assert sorted(answered) == [*range(17)] and answered[0] != 16

@@ -15,7 +15,6 @@ import pytest
 from pegasus_bb.runtime.stager_client.protocol import VERSION, Refused
 from pegasus_bb.runtime.stager_client.task import Origin, StagerTask
 from pegasus_bb.stager import held_tasks as module
-from pegasus_bb.stager import requests
 from pegasus_bb.stager.connection import ClientRequest, Connection
 from pegasus_bb.stager.held_tasks import Retention
 from pegasus_bb.stager.requests import Requests
@@ -149,23 +148,32 @@ def test_a_cancel_is_answered_once_no_task_ends_any_more(
 ) -> None:
     """Many tasks take a while to end, and one hangs."""
 
-    monkeypatch.setattr(requests, "_HANGS", 0.05)
-
     async def cancel(service: Service) -> None:
+        looks: asyncio.Queue[None] = asyncio.Queue()
+
+        async def look(ended: Any, _: float) -> None:
+            ended.close()
+            await looks.get()
+            raise asyncio.TimeoutError
+
         tasks = await submitted(service, 3)
         config = Config(str(tmp_path), str(tmp_path), {}, is_site=True)
         asked = {"do": "cancel", "id": 1, "v": VERSION, "all": True}
         request = ClientRequest(cast(Connection, Mock(uid=UID)), asked, b"")
+        monkeypatch.setattr(asyncio, "wait_for", look)
         with monkeypatch.context() as slow:
             slow.setattr(service, "cancel", lambda tasks: None)
-            handle = Requests(config, service, Mock()).handle
-            answer = asyncio.ensure_future(handle(request, is_control=False))
+            requests = Requests(config, service, Mock())
+            answered: Any = requests.handle(request, is_control=False)
+            answer = asyncio.ensure_future(answered)
             await asyncio.sleep(0)
         for task in tasks[:2]:
-            await asyncio.sleep(0.03)
             service.cancel([task])
             await service.ended([task])
+            looks.put_nowait(None)
+            await asyncio.sleep(0.01)
             assert not answer.done()
+        looks.put_nowait(None)
         assert await answer == {"cancelled": 2, "ending": 1}
 
     with_service(tmp_path, cancel)

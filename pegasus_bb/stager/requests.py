@@ -78,7 +78,8 @@ class Requests:
     def _status(self, request: ClientRequest) -> Answer:
         tasks = self._named(request)
         eta = request.message.get("eta") is True
-        if max(len(tasks), len(self._service.tasks) * eta) > _SHORT:
+        played = self._service.tasks if eta else ()
+        if max(len(tasks), len(played)) > _SHORT:
             return self._send_long(request, tasks, eta=eta)
         left = self._service.dispatch.forecast().seconds_left() if eta else None
         return {"tasks": _as_json(tasks, left)}

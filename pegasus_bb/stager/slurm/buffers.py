@@ -46,7 +46,7 @@ class Buffer(Holder):
 
     @property
     def granted(self) -> int:
-        """None while it waits for room."""
+        """No bytes while it waits for room."""
         return 0 if self.state == PENDING else self.size
 
 

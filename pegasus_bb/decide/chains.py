@@ -3,23 +3,37 @@
 A chain is a cluster: one job of the batch system, with one job reservation. A file that
 only its jobs use never leaves the node (chain_growth.py). Without run times only lines
 are chains. All others cost parallelism, for their jobs run one after the other: with
-``on`` for ``--bb-chain-time`` at most, with ``auto`` for as long as is fastest by the
-forecast (chain_forecast.py).
+``on`` for ``--bb-chain-time`` at most, with ``auto`` for as long as is fastest.
+
+How long a run takes is a forecast: batch jobs begin as they get ready, on as many slots
+as there are; each reads and writes the files that it shares with others; and those of
+one level share the rates of the PFS.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
 from pegasus_bb.decide.chain_growth import ChainGrowth, Found
-from pegasus_bb.decide.decision import Chains, PlacementDecision, PlanningInput
+from pegasus_bb.decide.decision import (
+    Chains,
+    PlacementDecision,
+    PlanningInput,
+    WeighedCut,
+)
 from pegasus_bb.decide.declared_speeds import declared_speeds
 from pegasus_bb.decide.job_reservations import reservation_maker
 from pegasus_bb.decide.run_times import known_times
 from pegasus_bb.model.batch_jobs import BatchJobs
-from pegasus_bb.model.placement import Chain, Placement
+from pegasus_bb.model.history import most_at_once
+from pegasus_bb.model.placement import Chain, JobReservation, Placement
+from pegasus_bb.model.speeds import Speed, Speeds
+
+_NO_LIMIT = Speed(math.inf, math.inf, math.inf, math.inf)
+_MOST = 8  # cuts, each with chains of half the length of those before
 
 
 def with_chains(given: PlanningInput, decision: PlacementDecision) -> PlacementDecision:
@@ -32,9 +46,7 @@ def with_chains(given: PlanningInput, decision: PlacementDecision) -> PlacementD
     is_on = given.settings.chains == "on"
     speeds = declared_speeds(given) if times and not is_on else None
     if speeds is not None:
-        from pegasus_bb.decide.chain_forecast import ChainForecast  # few plans have it
-
-        forecast = ChainForecast(given, placement, speeds, times)
+        forecast = _ChainForecast(given, placement, speeds, times)
         found, cuts = forecast.fastest(growth)
         decision = replace(decision, cuts=cuts)
     elif times and is_on:
@@ -84,3 +96,85 @@ def _chains_of(
         span=(without.ends(), joined.ends()),
         width=(without.width, joined.width),
     )
+
+
+class _ChainForecast:
+    def __init__(
+        self,
+        given: PlanningInput,
+        placement: Placement,
+        speeds: Speeds,
+        times: Mapping[str, float],
+    ) -> None:
+        """``times``: seconds by job. One that is not known takes the median."""
+        usual = median(times.values())
+        self._given, self._placement = given, placement
+        self._reservation = reservation_maker(given, placement)
+        self._pfs = speeds.pfs
+        self._disk = speeds.places.get(placement.tier.name, _NO_LIMIT)
+        at_once = most_at_once(given.history) or math.inf
+        self._slots = speeds.slots if speeds.states_slots else at_once
+        self._times = {job: times.get(job, usual) for job in given.graph.order}
+
+    def fastest(self, growth: ChainGrowth) -> tuple[Found, tuple[WeighedCut, ...]]:
+        """The chains of the shortest run, and all cuts that were compared, from the
+        longest chains to lines alone. Of two that are as fast it is the longer ones.
+        """
+        lines = growth.lines()
+        trials: list[tuple[WeighedCut, Found]] = []
+        for found in self._trials(growth, lines):
+            trials.append((self._weighed(found), found))
+            if _gets_slower([cut.seconds for cut, _ in trials]):
+                break
+        if not trials:
+            return lines, ()
+        trials.append((self._weighed(lines), lines))
+        best, found = min(trials, key=lambda trial: trial[0].seconds)
+        cuts = (replace(cut, is_taken=cut is best) for cut, _ in trials)
+        return found, tuple(cuts)
+
+    def _trials(self, growth: ChainGrowth, lines: Found) -> Iterator[Found]:
+        """Yield cuts with shorter and shorter chains."""
+        last: Found = []
+        longest: float = self._given.settings.chain_time
+        for _ in range(_MOST):
+            found = growth.chains(longest)
+            if found == lines:
+                return
+            if found != last:
+                yield found
+            last = found
+            most = max(sum(self._times[job] for job in chain) for chain in found)
+            longest = min(longest, most) / 2
+
+    def _weighed(self, found: Found) -> WeighedCut:
+        jobs = self._given.workflow.jobs
+        made = {x[0]: self._reservation([jobs[job] for job in x]) for x in found}
+        batch = BatchJobs(self._given.graph, found, self._times)
+        for job, own in {**self._placement.job_reservations, **made}.items():
+            if job in batch.seconds:
+                at_once = min(self._slots, batch.of_level[batch.level[job]])
+                batch.seconds[job] += self._copying(own, at_once)
+        return WeighedCut(
+            chains=len(found),
+            jobs=max(map(len, found), default=0),
+            stays=sum(self._size(own.stay) for own in made.values()),
+            seconds=batch.ends(self._slots),
+        )
+
+    def _copying(self, own: JobReservation, at_once: float) -> float:
+        """Seconds of what a batch job reads from the PFS and writes there."""
+        pfs, disk = self._pfs, self._disk
+        read = min(pfs.read / at_once, pfs.job_read, disk.job_write)
+        write = min(pfs.write / at_once, pfs.job_write, disk.job_read)
+        files = len(own.stage_in) + len(own.stage_out)
+        moving = self._size(own.stage_in) / read + self._size(own.stage_out) / write
+        return moving + files * (pfs.latency + disk.latency)
+
+    def _size(self, lfns: Sequence[str]) -> int:
+        return sum(self._placement.files[lfn].size or 0 for lfn in lfns)
+
+
+def _gets_slower(seconds: Sequence[float]) -> bool:
+    """Whether the last two cuts are no faster than one before them."""
+    return len(seconds) > 2 and min(seconds[-2:]) >= min(seconds[:-2])

@@ -26,11 +26,10 @@ from pegasus_bb.forecast.workflow.calibration import calibrated, fitted_speeds
 from pegasus_bb.forecast.workflow.common_cause import with_common_cause
 from pegasus_bb.forecast.workflow.execution import Execution
 from pegasus_bb.forecast.workflow.foreign_rates import as_they_hold, rates_remarks
-from pegasus_bb.forecast.workflow.joined import joined
 from pegasus_bb.forecast.workflow.mode_choice import Basis, Compared, Predicted, choose
 from pegasus_bb.forecast.workflow.prediction import Prediction, scatter
 from pegasus_bb.forecast.workflow.simulator import Mode, PlannedWorkflow, Simulator
-from pegasus_bb.forecast.workflow.workload import workload
+from pegasus_bb.forecast.workflow.workload import joined, workload
 from pegasus_bb.model.history import DEFAULT_STARTUP, History, most_at_once
 from pegasus_bb.model.mean_and_error import ALIKE
 from pegasus_bb.model.modes import (
@@ -50,7 +49,7 @@ from pegasus_bb.planner.reading import read
 _SAME_WORK = 1.5  # sizes and numbers below this factor are taken for the same workload
 
 
-class Way(NamedTuple):
+class RunWay(NamedTuple):
     """How a run goes."""
 
     mode: RunMode
@@ -66,7 +65,7 @@ class ModePredictions:
     persistent: PlacementDecision  # where files live if there is room for all
     simulator: Simulator
     _answers: dict[RunMode, Placement | UsageError] = field(default_factory=dict)
-    _known: dict[Way, Prediction] = field(default_factory=dict)
+    _known: dict[RunWay, Prediction] = field(default_factory=dict)
     _modes: list[Mode] = field(default_factory=list)  # that were simulated
 
     def of(self, mode: RunMode) -> Prediction:
@@ -74,7 +73,7 @@ class ModePredictions:
         run, plus the least time that any run took beyond its simulation."""
         return self._of(self._way(mode))
 
-    def _of(self, way: Way) -> Prediction:
+    def _of(self, way: RunWay) -> Prediction:
         found = self._simulated(way)
         factor = scatter(self.given.history)
         if way in self._measured:
@@ -93,9 +92,9 @@ class ModePredictions:
         others = [each for each in self._measured if each != way]
         return with_common_cause([self._of(each) for each in (way, *others)])[0]
 
-    def _way(self, mode: RunMode) -> Way:
+    def _way(self, mode: RunMode) -> RunWay:
         """How a run in ``mode`` would go."""
-        return Way(mode, mode.is_only_for_jobs and self._chained is not None)
+        return RunWay(mode, mode.is_only_for_jobs and self._chained is not None)
 
     @cached_property
     def _chained(self) -> Simulator | None:
@@ -112,7 +111,7 @@ class ModePredictions:
         planned = self.simulator.planned
         return Simulator(replace(planned, work=joined(planned.work, chains.found)))
 
-    def _simulated(self, way: Way) -> Prediction:
+    def _simulated(self, way: RunWay) -> Prediction:
         if way in self._known:
             return self._known[way]
         if way.has_chains:
@@ -125,7 +124,7 @@ class ModePredictions:
         if same is None:
             self._known[way] = self.simulator.predict(what)
         else:  # hybrid often moves the same files as persistent
-            known = self._known[Way(MODES[same.name])]
+            known = self._known[RunWay(MODES[same.name])]
             self._known[way] = replace(known, mode=way.mode.name)
         return self._known[way]
 
@@ -150,12 +149,12 @@ class ModePredictions:
         return replace(self, simulator=calibrated(self.simulator, mode, measured))
 
     @cached_property
-    def _measured(self) -> Mapping[Way, Sequence[float]]:
-        """Way of earlier runs -> their makespans in seconds, without the wait. Only
+    def _measured(self) -> Mapping[RunWay, Sequence[float]]:
+        """RunWay of earlier runs -> their makespans in seconds, without the wait. Only
         runs of this workload count, and of these only those that had no more slots
         than there are. Of a smaller or larger run all grows, or none: both ends. So do
         runs that had fewer slots, as far as a simulation with these is longer."""
-        found: dict[Way, list[float]] = {}
+        found: dict[RunWay, list[float]] = {}
         history = self.given.history
         for run in (history, *history.others):
             counts = self._is_this_workload(run) and not self._had_more_slots(run)
@@ -368,8 +367,8 @@ def _is_alike(growth: float) -> bool:
     return 1 / _SAME_WORK < growth < _SAME_WORK
 
 
-def _way_of(run: History) -> Way:
-    return Way(_mode_of(run), run.has_chains)
+def _way_of(run: History) -> RunWay:
+    return RunWay(_mode_of(run), run.has_chains)
 
 
 def _mode_of(run: History) -> RunMode:

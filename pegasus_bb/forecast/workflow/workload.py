@@ -8,17 +8,18 @@ counted goes before that. Demands are learned from earlier runs, or from what
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TypeAlias
 
 from pegasus_bb.forecast.demands.demand import GROWTH, Demand, DemandRange, Moved
 from pegasus_bb.forecast.demands.learned import demand_of
+from pegasus_bb.model.batch_jobs import BatchJobs
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.history import History, declared_past
 from pegasus_bb.model.mean_and_error import ALIKE
-from pegasus_bb.model.placement import PFS, JobReservation, PlacedFile
+from pegasus_bb.model.placement import PFS, Chain, JobReservation, PlacedFile
 from pegasus_bb.model.run import FileUse
 from pegasus_bb.model.speeds import Speeds
 from pegasus_bb.model.workflow import Job, Workflow
@@ -194,3 +195,85 @@ def _as_counted(files: Sized, size: int, counted: int | None) -> tuple[Sized, in
         return files, size
     found = tuple((lfn, own * counted // size) for lfn, own in files)
     return found, sum(own for _, own in found)
+
+
+def joined(work: Workload, chains: Sequence[Chain]) -> Workload:
+    """``work`` in which each chain is one task, under the id of its first job. Linear."""
+    found = [list(chain.jobs) for chain in chains]
+    batch = BatchJobs(work.graph, found, dict.fromkeys(work.graph.order, 0.0))
+    head = {job: chain[0] for chain in found for job in chain}
+    own = {chain.jobs[0]: chain.reservation for chain in chains}
+    loads: dict[str, list[JobLoad]] = {}
+    for load in work.loads:
+        loads.setdefault(head.get(load.job.id, load.job.id), []).append(load)
+    summed = cache(_sum)  # equal chains have one object, as equal tasks have
+    tasks = []
+    for job, each in loads.items():
+        load = next(load for load in each if load.job.id == job)
+        if job in own:
+            load = _task_of_chain(
+                load, each, summed(tuple(load.demand for load in each))
+            )
+        tasks.append(replace(load, level=batch.level[job], own=own.get(job)))
+    return replace(
+        work, loads=tuple(tasks), graph=_graph_of_batch_jobs(work.graph, batch, head)
+    )
+
+
+def _task_of_chain(
+    first: JobLoad, loads: Sequence[JobLoad], demand: DemandRange
+) -> JobLoad:
+    """Each file once, since it comes once and goes once; and all bytes that tasks read
+    and write."""
+    reads = {file: None for load in loads for file in load.reads}
+    writes = {file: None for load in loads for file in load.writes}
+    return replace(
+        first,
+        demand=demand,
+        reads=tuple(reads),
+        writes=tuple(writes),
+        read=sum(load.read for load in loads),
+        written=sum(load.written for load in loads),
+        nodes=max(load.nodes for load in loads),
+        takes=None,
+        uses=(),
+    )
+
+
+def _sum(demands: Sequence[DemandRange]) -> DemandRange:
+    """Of tasks that run one after the other."""
+    doubts = dict.fromkeys(cause for each in demands for cause in each.causes)
+    return replace(
+        demands[0],
+        pessimistic=_added([each.pessimistic for each in demands]),
+        optimistic=_added([each.optimistic for each in demands]),
+        is_guess=any(each.is_guess for each in demands),
+        doubts=tuple(doubts),
+    )
+
+
+def _added(demands: Sequence[Demand]) -> Demand:
+    return Demand(
+        sum(each.compute for each in demands),
+        sum(each.operations for each in demands),
+    )
+
+
+def _graph_of_batch_jobs(
+    graph: Graph, batch: BatchJobs, head: Mapping[str, str]
+) -> Graph:
+    children: dict[str, list[str]] = {job: [] for job in batch.parents}
+    for job, above in batch.parents.items():
+        for parent in above:
+            children[parent].append(job)
+    return Graph(
+        {lfn: head.get(job, job) for lfn, job in graph.producer.items()},
+        {
+            lfn: list(dict.fromkeys(head.get(job, job) for job in readers))
+            for lfn, readers in graph.consumers.items()
+        },
+        children,
+        batch.parents,
+        list(batch.parents),
+        batch.level,
+    )

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from pegasus_bb.decide.job_reservations import reservation_maker
 from pegasus_bb.forecast.demands.demand import Demand, DemandRange
-from pegasus_bb.forecast.workflow.joined import joined
-from pegasus_bb.forecast.workflow.workload import Workload, workload
+from pegasus_bb.forecast.workflow.workload import Workload, joined, workload
 from pegasus_bb.model.history import History
 from pegasus_bb.model.placement import Chain
 from pegasus_bb.model.speeds import Speed, Speeds

@@ -39,7 +39,7 @@ def total_lines(
 def job_reservations(explanation: Explanation, tier: Tier) -> Iterator[str]:
     where = f" on {explanation.job_tier}" if explanation.job_tier else ""
     chains = explanation.chains.found if explanation.chains else ()
-    owners = {f"chain {', '.join(chain.jobs)}": chain.reservation for chain in chains}
+    owners = {f"chain {abbreviate(chain.jobs)}": chain.reservation for chain in chains}
     joined = {job for chain in chains for job in chain.jobs}
     owners |= {
         f"job {job}": own
@@ -48,7 +48,11 @@ def job_reservations(explanation: Explanation, tier: Tier) -> Iterator[str]:
     }
     for owner, own in owners.items():
         shared = f", {len(own.share)} shared" if own.share else ""
-        shared += f", {len(own.stay)} stays" if own.stay else ""
+        shared += (
+            f", {len(own.stay)} {'stays' if len(own.stay) == 1 else 'stay'}"
+            if own.stay
+            else ""
+        )
         yield (
             f"{owner}: {format_size(own.capacity)}{where} for "
             f"{format_size(own.need)}, {format_files(len(own.stage_in))} in, "

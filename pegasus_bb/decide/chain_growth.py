@@ -171,27 +171,26 @@ class ChainGrowth:
         tried = frozenset(chain.jobs[0] for chain in above)
         if tried in self._refused:  # adding up their files again takes long
             return False
-        met = self._limit_met(above, alone, seconds)
+        met = self._limit_met([*above, alone])
         if met:
             self.limits_met[met] = None
-            self._refused.update({tried} if len(above) > 1 else ())
+            if len(above) > 1 and self._limit_met(above):
+                self._refused.add(tried)
         return not met
 
     def _is_line(self, ident: str) -> bool:
         parents = self._graph.parents[ident]
         return len(parents) == 1 and len(self._graph.children[parents[0]]) == 1
 
-    def _limit_met(
-        self, above: Sequence[_Growing], alone: _Growing, seconds: float
-    ) -> str:
+    def _limit_met(self, parts: Sequence[_Growing]) -> str:
         """The limit that keeps them apart; empty if none does."""
         longest = self._given.settings.chain_time
-        if seconds > longest:
+        if sum(each.seconds for each in parts) > longest:
             return f"--bb-chain-time ({format_duration(longest)})"
         if self._limit is None:
             return ""
         most, name = self._limit
-        largest, *others = sorted((*above, alone), key=lambda each: -len(each.sizes))
+        largest, *others = sorted(parts, key=lambda each: -len(each.sizes))
         need = largest.room_with(others)
         fits = max(need, self._capacity(need)) <= most  # a given one is no larger
         return "" if fits else f"{name} ({format_size(most)})"

@@ -33,6 +33,7 @@ from pegasus_bb.model.placement import Chain, JobReservation, Placement
 from pegasus_bb.model.speeds import Speed, Speeds
 
 _NO_LIMIT = Speed(math.inf, math.inf, math.inf, math.inf)
+_CLEARLY = 0.05  # forecasts that differ by less are taken for the same
 _MOST = 8  # cuts, each with chains of half the length of those before
 
 
@@ -53,11 +54,19 @@ def with_chains(given: PlanningInput, decision: PlacementDecision) -> PlacementD
         found = growth.chains(given.settings.chain_time)
     else:
         found = growth.lines()
+        decision = replace(decision, wanted=_wanted(has_times=bool(times), is_on=is_on))
     if not found:
         return replace(decision, no_chains=" and ".join(growth.limits_met))
     chains = _chains_of(given, placement, found, times)
     placement = _asking_for_chains(placement, chains)
     return replace(decision, placement=placement, chains=chains)
+
+
+def _wanted(*, has_times: bool, is_on: bool) -> str:
+    """What is missing for other chains than lines."""
+    times = "" if has_times else "run times (--bb-history, or the profile runtime)"
+    speeds = "" if is_on else "speeds (x-storage-speeds or --bb-speeds)"
+    return " and ".join(filter(None, (times, speeds)))
 
 
 def _asking_for_chains(placement: Placement, chains: Chains) -> Placement:
@@ -117,9 +126,8 @@ class _ChainForecast:
         self._times = {job: times.get(job, usual) for job in given.graph.order}
 
     def fastest(self, growth: ChainGrowth) -> tuple[Found, tuple[WeighedCut, ...]]:
-        """The chains of the shortest run, and all cuts that were compared, from the
-        longest chains to lines alone. Of two that are as fast it is the longer ones.
-        """
+        """The chains to take, and all cuts that were compared, from the longest chains
+        to lines alone, and without any."""
         lines = growth.lines()
         trials: list[tuple[WeighedCut, Found]] = []
         for found in self._trials(growth, lines):
@@ -129,9 +137,10 @@ class _ChainForecast:
         if not trials:
             return lines, ()
         trials.append((self._weighed(lines), lines))
-        best, found = min(trials, key=lambda trial: trial[0].seconds)
-        cuts = (replace(cut, is_taken=cut is best) for cut, _ in trials)
-        return found, tuple(cuts)
+        taken = _best([cut for cut, _ in trials])
+        found = next(found for cut, found in trials if cut is taken)
+        cuts = [replace(cut, is_taken=cut is taken) for cut, _ in trials]
+        return found, (*cuts, *([self._weighed([])] if lines else []))
 
     def _trials(self, growth: ChainGrowth, lines: Found) -> Iterator[Found]:
         """Yield cuts with shorter and shorter chains."""
@@ -173,6 +182,19 @@ class _ChainForecast:
 
     def _size(self, lfns: Sequence[str]) -> int:
         return sum(self._placement.files[lfn].size or 0 for lfn in lfns)
+
+
+def _best(cuts: Sequence[WeighedCut]) -> WeighedCut:
+    """The fastest of ``cuts``, if it is clearly faster than lines alone, which are the
+    last. Of those that are about as fast, and where about as much stays, the one with
+    the shortest chains: a kill costs less."""
+    least = min(cut.seconds for cut in cuts)
+    if least > cuts[-1].seconds * (1 - _CLEARLY):
+        return cuts[-1]
+    near = [cut for cut in cuts if cut.seconds <= least * (1 + _CLEARLY)]
+    most = max(cut.stays for cut in near)
+    alike = [cut for cut in near if cut.stays >= most * (1 - _CLEARLY)]
+    return min(alike, key=lambda cut: cut.jobs)
 
 
 def _gets_slower(seconds: Sequence[float]) -> bool:

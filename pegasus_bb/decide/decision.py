@@ -166,6 +166,7 @@ class PlacementDecision:
     chains: Chains | None = None  # mode transient, if there are some
     no_chains: str = ""  # the limits alone that have prevented all of them
     cuts: tuple[WeighedCut, ...] = ()  # that the forecast has compared
+    wanted: str = ""  # what was missing for chains other than lines
     # By the rules alone, where mode hybrid or a short capacity has changed it.
     persistent: PlacementDecision | None = None
     streams: tuple[str, str] | None = None  # the policy of hints, and the reason

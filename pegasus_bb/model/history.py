@@ -109,7 +109,7 @@ class History:
     others: tuple[History, ...] = ()  # earlier runs besides this one
     startup: Startup | None = None  # None: unknown
     at_once: int | None = None  # most tasks that ran at the same time
-    has_chains: bool = False  # tasks ran one after the other that could run together
+    chains: tuple[int, ...] = ()  # the jobs of each chain, the most first
 
     @property
     def has_times(self) -> bool:

@@ -5,6 +5,7 @@ Rewriting, the runtime and explain all start from it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -73,6 +74,11 @@ class Chain:
     jobs: tuple[str, ...]  # ids, in the order in which they run
     reservation: JobReservation
     stays: int  # bytes of the files that never leave its node
+
+
+def chain_lengths(chains: Iterable[Chain]) -> tuple[int, ...]:
+    """The jobs of each, the most first."""
+    return tuple(sorted((len(chain.jobs) for chain in chains), reverse=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -258,7 +258,7 @@ class Run:
     backend: str = ""  # what served the tier: directory | datawarp | ...
     fallback: str = ""  # why it ran on the PFS instead of the tier; empty: it did not
     job_reservations: int = 0  # jobs with a planned job reservation
-    has_chains: bool = False  # --bb-chains has joined some
+    chains: tuple[int, ...] = ()  # the jobs of each chain, the most first
     jobs_on_pfs: tuple[JobOnPfs, ...] = ()  # those of them that found no room
     simulated: bool = False
     submit_dir: str = ""

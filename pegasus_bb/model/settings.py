@@ -261,8 +261,8 @@ class Settings:
     chains: str = _choice_setting(
         "off",
         ("off", "auto", "on"),
-        "Jobs that feed only each other stay on one node (mode transient). Those that "
-        "could run at the same time: on: too; auto: where the forecast wins.",
+        "Jobs that feed each other stay on one node (mode transient). on: also those "
+        "that could run at the same time; auto: these where the forecast is shorter.",
     )
     # Seconds.
     chain_time: int = _setting(

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pegasus_bb.core.units import (
     abbreviate,
     format_count,
+    format_duration,
     format_files,
     format_size,
     parse_size,
@@ -28,10 +29,12 @@ def what_chains_do(decision: PlacementDecision, settings: Settings) -> str:
     files = decision.placement.files
     lfns = [lfn for chain in chains.found for lfn in chain.reservation.stay]
     stays = format_size(sum(chain.stays for chain in chains.found))
-    if any(files[lfn].size is None for lfn in lfns):
+    unknown = sum(files[lfn].size is None for lfn in lfns)
+    if unknown:
         some = any(files[lfn].size for lfn in lfns)
-        stays = f"at least {stays}" if some else "files of unknown size"
-    span = _compared(*(f"{length:.3g} {chains.unit}" for length in chains.span))
+        unsized = f"{format_files(unknown)} of unknown size"
+        stays = f"{stays} and {unsized}" if some else unsized
+    span = _compared(*(_length(length, chains.unit) for length in chains.span))
     width = _compared(*(f"{jobs} at most" for jobs in chains.width))
     return (
         f"chains:   {jobs} jobs run as {len(chains.found)} of the batch system; "
@@ -41,14 +44,22 @@ def what_chains_do(decision: PlacementDecision, settings: Settings) -> str:
 
 
 def compared_cuts(decision: PlacementDecision) -> Iterator[str]:
-    """Yield a line for each cut into chains that the forecast has compared."""
+    """Yield a line for each cut into chains that the forecast has compared, or what was
+    missing for that."""
+    if decision.wanted and decision.placement.job_reservations:
+        yield f"          lines alone: others need {decision.wanted}"
     for cut in decision.cuts:
         chains = format_count(cut.chains, "chain") if cut.chains else "no chain"
         jobs = f" of {cut.jobs} jobs at most" if cut.chains else ""
+        taken = ": taken" if cut.is_taken else ""
         yield (
-            f"          forecast {cut.seconds:,.1f} s with {chains}{jobs}, "
-            f"{format_size(cut.stays)} stay{': taken' if cut.is_taken else ''}"
+            f"          {format_duration(cut.seconds)} of tasks and copies with "
+            f"{chains}{jobs}, {format_size(cut.stays)} stay{taken}"
         )
+
+
+def _length(path: float, unit: str) -> str:
+    return format_duration(path) if unit == "seconds" else f"{path:.0f} {unit}"
 
 
 def _compared(without: str, with_chains: str) -> str:
@@ -60,19 +71,15 @@ def _compared(without: str, with_chains: str) -> str:
 def _why_no_chains(decision: PlacementDecision, settings: Settings) -> str:
     if decision.placement.tier.is_staged:
         return "the batch system itself stages the files of each job"
+    if not decision.placement.job_reservations:
+        return "not looked for, since no job has a reservation"
     if decision.cuts:
-        return "by the forecast the run is faster without"
+        return "the forecast is no more than 5% shorter with them"
     if decision.no_chains:
         return f"jobs that could be one chain exceed {decision.no_chains}"
     if settings.chains == "auto":
-        return (
-            "no job is the only one that reads what its only parent makes; "
-            "with run times (--bb-history) and --bb-speeds more may join"
-        )
-    return (
-        "no job reads files of all its parents under the same profiles, or their run "
-        "times are not known"
-    )
+        return "no job is the only one that reads what its only parent makes"
+    return "no job reads files of all its parents under the same profiles"
 
 
 def what_the_cache_does(decision: PlacementDecision) -> str:

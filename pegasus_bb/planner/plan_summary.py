@@ -106,7 +106,9 @@ def node_disk_lines(decision: PlacementDecision, settings: Settings) -> Iterator
         return
     from pegasus_bb.planner import node_disk_summary  # few plans have either
 
-    if settings.chains != "off" and not settings.mode.is_only_for_jobs:
+    if settings.chains != "off" and settings.mode.is_chosen:
+        yield "chains:   those of mode transient are in its row of the table"
+    elif settings.chains != "off" and not settings.mode.is_only_for_jobs:
         yield _NO_CHAINS
     elif settings.chains != "off":
         yield node_disk_summary.what_chains_do(decision, settings)

@@ -40,7 +40,7 @@ from pegasus_bb.model.modes import (
     RunMode,
     recorded_mode,
 )
-from pegasus_bb.model.placement import PFS, Placement
+from pegasus_bb.model.placement import PFS, Chain, Placement, chain_lengths
 from pegasus_bb.model.speeds import REMOTE, Speeds
 from pegasus_bb.planner.fork_worker import JOBS_FOR_A_WORKER, in_worker
 from pegasus_bb.planner.options import PlanOptions
@@ -53,7 +53,7 @@ class RunWay(NamedTuple):
     """How a run goes."""
 
     mode: RunMode
-    has_chains: bool = False
+    chains: tuple[int, ...] = ()  # the jobs of each
 
 
 @dataclass(frozen=True)
@@ -94,27 +94,31 @@ class ModePredictions:
 
     def _way(self, mode: RunMode) -> RunWay:
         """How a run in ``mode`` would go."""
-        return RunWay(mode, mode.is_only_for_jobs and self._chained is not None)
+        return RunWay(
+            mode, chain_lengths(self._chains) if mode.is_only_for_jobs else ()
+        )
 
     @cached_property
-    def _chained(self) -> Simulator | None:
-        """Of the workflow with its chains; None where there are none."""
-        settings = self.given.settings
-        if settings.chains == "off" or self.whole.tier.is_staged:
-            return None
+    def _chains(self) -> tuple[Chain, ...]:
+        """Those of mode transient."""
+        if self.given.settings.chains == "off" or self.whole.tier.is_staged:
+            return ()
         try:
             chains = self._reserve(TRANSIENT).chains
         except UsageError:
-            return None
-        if chains is None:
-            return None
+            return ()
+        return chains.found if chains else ()
+
+    @cached_property
+    def _chained(self) -> Simulator:
+        """Of the workflow with its chains."""
         planned = self.simulator.planned
-        return Simulator(replace(planned, work=joined(planned.work, chains.found)))
+        return Simulator(replace(planned, work=joined(planned.work, self._chains)))
 
     def _simulated(self, way: RunWay) -> Prediction:
         if way in self._known:
             return self._known[way]
-        if way.has_chains:
+        if way.chains:
             simulator, what = self.planned(way.mode)
             self._known[way] = simulator.predict(what)
             return self._known[way]
@@ -134,7 +138,7 @@ class ModePredictions:
         way = self._way(mode)
         if way not in self._known and self.simulator.is_known:
             self._known[way] = self.simulator.predict_as(what, done)
-            if not way.has_chains:
+            if not way.chains:
                 self._modes.append(what)
 
     def calibrated(self) -> ModePredictions:
@@ -158,7 +162,7 @@ class ModePredictions:
         history = self.given.history
         for run in (history, *history.others):
             counts = self._is_this_workload(run) and not self._had_more_slots(run)
-            counts = counts and (not run.has_chains or self._chained is not None)
+            counts = counts and run.chains in ((), chain_lengths(self._chains))
             if run.makespan is not None and counts:
                 more = self._more_bytes(run), self._more_tasks(run)
                 growth = [x for x in (*more, self._more_slots(run)) if _is_other(x)]
@@ -206,7 +210,7 @@ class ModePredictions:
 
     def planned(self, mode: RunMode) -> tuple[Simulator, Mode]:
         """The run in ``mode`` as it is planned, with chains, and what simulates it."""
-        if self._way(mode).has_chains and self._chained is not None:
+        if self._way(mode).chains:
             return self._chained, self._transient_by(self._chained)
         return self.simulator, self.mode(mode)
 
@@ -368,7 +372,7 @@ def _is_alike(growth: float) -> bool:
 
 
 def _way_of(run: History) -> RunWay:
-    return RunWay(_mode_of(run), run.has_chains)
+    return RunWay(_mode_of(run), run.chains)
 
 
 def _mode_of(run: History) -> RunMode:

@@ -12,7 +12,13 @@ from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.dag.roles import id_in_names
 from pegasus_bb.model.document import as_json
-from pegasus_bb.model.placement import HINTS, JobReservation, PlacedFile, Placement
+from pegasus_bb.model.placement import (
+    HINTS,
+    JobReservation,
+    PlacedFile,
+    Placement,
+    chain_lengths,
+)
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.planner.planned_by import PLANNED_BY, planned_by
 from pegasus_bb.planner.rewrite.lifecycle import JobFiles, links, pools_of_jobs
@@ -198,7 +204,7 @@ def _plan(planned: ExecutableWorkflow, run: RunPlan) -> dict[str, Any]:
         "dag": planned.dag_name,
         "scratch": planned.scratch,
         "uuid": run.uuid,
-        **({"chains": len(run.chains)} if run.chains else {}),
+        **({"chains": list(chain_lengths(run.chains))} if run.chains else {}),
         **({} if predicted is None else {"predicted": predicted.to_json()}),
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
@@ -52,9 +53,13 @@ def history_of(run: Run) -> History:
         makespan=_makespan(run) if recorded and not run.retries else None,
         wait=None if run.fallback else run.gate_wait,
         source=_source(run, tasks),
-        has_chains=run.has_chains,
-        at_once=_most([(task.start, task.end) for task in recorded]) or None,
+        chains=run.chains,
+        at_once=None if run.chains else _at_once(recorded),
     )
+
+
+def _at_once(tasks: Sequence[Task]) -> int | None:
+    return _most([(task.start, task.end) for task in tasks]) or None
 
 
 def _temporary(tasks: Sequence[Task], peaks: Mapping[str, int]) -> dict[str, int]:
@@ -225,7 +230,9 @@ def startup_of(run: Run) -> Startup | None:
     """
     times = {node.node: node for node in run.nodes}
     found = [(t, times[t.node]) for t in run.tasks if t.node in times]
+    of_node = Counter(task.node for task in run.tasks)  # several: a cluster
     tasks = [pair for pair in found if pair[0].kind is Kind.COMPUTE]
+    tasks = [pair for pair in tasks if of_node[pair[0].node] == 1]
     if len(_begun(run.nodes)) < _FEW:
         return None
     around = _around(tasks)

@@ -121,6 +121,7 @@ def _about(run: Run) -> str:
     mode = f"mode {run.mode}" if run.mode else ""
     tier = f"tier {run.tier}" if run.tier and run.backend else ""
     what = "simulated" if run.simulated else ""
+    mode += " with chains" if run.chains else ""
     words = (run.label, what, mode, tier, run.backend, run.submit_dir)
     return ", ".join(word for word in words if word)
 

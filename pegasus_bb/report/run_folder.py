@@ -78,7 +78,7 @@ def _planned_run(folder: Path) -> tuple[Run, Path, tuple[Problem, ...]]:
         backend=str((request or transient).get("backend") or ""),
         fallback=_fallback(decision),
         job_reservations=count_job_reservations(folder),
-        has_chains=bool(plan.get("chains")),
+        chains=_chains(plan),
         jobs_on_pfs=on_pfs,
         submit_dir=str(folder),
         uuid=str(braindump.get("wf_uuid") or plan.get("uuid") or ""),
@@ -89,6 +89,12 @@ def _planned_run(folder: Path) -> tuple[Run, Path, tuple[Problem, ...]]:
     copy = folder / Path(str(braindump.get("dax") or "")).name
     workflow = copy if copy.is_file() else folder / "workflow.yml"
     return run, workflow, (*problems, *unread)
+
+
+def _chains(plan: Mapping[str, Any]) -> tuple[int, ...]:
+    found = plan.get("chains")
+    counts = found if isinstance(found, list) else []
+    return tuple(count for count in counts if isinstance(count, int))
 
 
 def _predicted_range(plan: Mapping[str, Any]) -> tuple[float, float] | None:

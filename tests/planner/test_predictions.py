@@ -171,7 +171,8 @@ def test_a_run_calibrates_what_had_chains_as_it_had(
     properties = [f"pegasus.bb.{each}" for each in wanted]
     given = User(tmp_path, pairs(), FOLDER, defines=properties).given()
     sizes = {f"made{n}": GB for n in range(4)}
-    run = History(mode="transient", makespan=77.0, sizes=sizes, has_chains=had_chains)
+    had = (2, 2, 2, 2) if had_chains else ()
+    run = History(mode="transient", makespan=77.0, sizes=sizes, chains=had)
     given = replace(given, history=run)
     decision = place(given)
     assert decision is not None

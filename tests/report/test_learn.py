@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from pegasus_bb.model.history import Past
-from pegasus_bb.model.run import FileUse
-from pegasus_bb.report.learn import history_of
+from pegasus_bb.model.run import FileUse, NodeTimes
+from pegasus_bb.report.learn import history_of, startup_of
 from tests.report.sample_runs import a_run, a_task
 
 
@@ -32,6 +32,25 @@ def test_the_wait_at_the_gate_is_no_part_of_what_the_jobs_took() -> None:
     learned = history_of(a_run(a_task(), mode="persistent", tier="bb", **times))
     assert (learned.makespan, learned.wait) == (40.0, 60.0)
     assert (learned.place, learned.mode) == ("bb", "persistent")
+
+
+def test_the_tasks_of_a_cluster_do_not_tell_what_starting_a_job_takes() -> None:
+    """Beside each of them the job runs the others."""
+    tasks, nodes = [], []
+    for number in range(9):
+        name, start = f"merge{number // 3}", 10.0 * number
+        tasks.append(a_task(job=f"ID{number}", node=name, start=start, duration=10.0))
+        if number % 3 == 0:
+            nodes.append(
+                NodeTimes(name, executing=start, terminated=start + 31, ready=start)
+            )
+    alone = [a_task(job=f"A{n}", node=f"n{n}", duration=5.0) for n in range(9)]
+    nodes += [
+        NodeTimes(f"n{n}", executing=0.0, terminated=6.0, ready=0.0) for n in range(9)
+    ]
+    learned = startup_of(a_run(*tasks, *alone, nodes=tuple(nodes)))
+    assert learned is not None
+    assert learned.job == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ counted goes before that. Demands are learned from earlier runs, or from what
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -168,7 +169,8 @@ def _noted(demand: DemandRange, note: str) -> DemandRange:
 
 
 def _whole(text: str | None) -> int:
-    return int(text) if text and text.isdigit() and int(text) else 1
+    is_number = text is not None and re.fullmatch("[0-9]{1,9}", text)
+    return max(1, int(text)) if text and is_number else 1
 
 
 def _files(job: Job, sizes: Mapping[str, int]) -> tuple[Sized, Sized, int, int]:
@@ -198,7 +200,7 @@ def _as_counted(files: Sized, size: int, counted: int | None) -> tuple[Sized, in
 
 
 def joined(work: Workload, chains: Sequence[Chain]) -> Workload:
-    """``work`` in which each chain is one task, under the id of its first job. Linear."""
+    """``work`` where each chain is one task, under the id of its first job. Linear."""
     found = [list(chain.jobs) for chain in chains]
     batch = BatchJobs(work.graph, found, dict.fromkeys(work.graph.order, 0.0))
     head = {job: chain[0] for chain in found for job in chain}

@@ -56,6 +56,8 @@ def cluster_notes(draft: Draft) -> list[str]:
             f"{option}: no clusters: horizontal needs a profile clusters.size or "
             "clusters.num, and label needs two jobs with the same label"
         ]
+    if len(clusters) == len(draft.run.chains):
+        return []  # a line of its own tells of these
     tasks = sum(len(node.tasks) for node in clusters)
     number = "1 cluster" if len(clusters) == 1 else f"{len(clusters)} clusters"
     notes = [f"{option}: {tasks} jobs run in {number}"]

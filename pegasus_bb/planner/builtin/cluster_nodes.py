@@ -35,6 +35,7 @@ _FAIL_FAST = (
 )
 _NAMESPACES = ("pegasus", "env", "condor", "dagman")
 # Profiles of namespace pegasus: the tasks run one after the other.
+_NUMBER = re.compile(r"[0-9]{1,18}")
 _SUMS = ("runtime", "maxwalltime")
 _LARGEST = ("cores", "nodes", "ppn", "gpus", "memory", "diskspace")
 _PLAIN = re.compile(r"[\w@%+=:,.-]+")
@@ -72,7 +73,7 @@ def _together(
             found[namespace] = joined
     for key in (*_SUMS, *_LARGEST):
         values = [p["pegasus"][key] for p in every if key in p.get("pegasus", {})]
-        if values and all(value.isdecimal() for value in values):
+        if values and all(_NUMBER.fullmatch(value) for value in values):
             joining = sum if key in _SUMS else max
             found["pegasus"][key] = str(joining(map(int, values)))
     _name_directives(draft, name, tasks, found)

@@ -19,7 +19,7 @@ from pegasus_bb.model.backends import KINDS
 from pegasus_bb.report.run_folder import read_run
 from pegasus_bb.run.engine.submitdir import find_submit_dir
 from pegasus_bb.runtime.bbdir import NODES, BBDir
-from pegasus_bb.runtime.job_reservation.cache_folder import cache_entries, cache_path
+from pegasus_bb.runtime.job_reservation.cache_folder import cache_path, own_entries
 from pegasus_bb.runtime.job_reservation.disk import (
     disk_of,
     is_unlocked,
@@ -33,6 +33,8 @@ _OF_A_JOB = "the folder of a killed job"
 _CACHED = "a cached input, which no job reads"
 _IN_USE = "a job has it"
 _OF_A_USER = {"USER", "LOGNAME", "HOME", "UID"}  # the same in all jobs of a user
+_ANY = re.compile(".*")
+_PRIVATE = re.compile(r"[0-9a-f]{12}\..+\.[0-9]+")  # as private_folder.py makes them
 _HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*")
 
 
@@ -56,10 +58,13 @@ def left_on_this_node(submit_dir: Path) -> list[LeftOnNode]:
             f"{submit_dir}: its jobs have no folders on the disks of nodes: it has no "
             "tier that is a disk of each node, and private folders are elsewhere"
         )
-    folders = [] if home is None else _below(home)
-    folders += [] if disk is None else job_folders(disk)
-    found = [_judged(each, _OF_A_JOB) for each in folders if _is_ours(each)]
-    found += [] if disk is None else _cached(disk)
+    found: list[LeftOnNode] = []
+    if home is not None:
+        found += _entries(home, _PRIVATE, _OF_A_JOB)
+    if disk is not None:
+        ours = (each for each in job_folders(disk) if _is_ours(each))
+        found += [_judged(each, _OF_A_JOB) for each in ours]
+        found += _entries(cache_path(disk), _ANY, _CACHED)
     return sorted(found, key=lambda left: left.path)
 
 
@@ -97,12 +102,6 @@ def _private_home(bb: BBDir) -> str | None:
         raise UsageError(f"{needs['disk']}, for private folders: {error}") from None
 
 
-def _below(home: str) -> list[str]:
-    if not _is_ours(home):  # there is none, or it is another user's
-        return []
-    return [str(folder) for folder in Path(home).iterdir()]
-
-
 def _disk(bb: BBDir) -> str | None:
     """The disk of this node that is the tier of the run; None if its tier is another.
     Raises UsageError, and ReservationFailed."""
@@ -120,13 +119,15 @@ def _disk(bb: BBDir) -> str | None:
     return disk_of(request.settings, dict(os.environ))
 
 
-def _cached(disk: str) -> Iterator[LeftOnNode]:
+def _entries(folder: str, name: re.Pattern[str], what: str) -> Iterator[LeftOnNode]:
+    """Yield what is in ``folder``, if that is this user's alone."""
     try:
-        entries = cache_entries(disk)
+        paths = own_entries(folder)
     except OSError as error:
-        yield LeftOnNode(cache_path(disk), 0, False, f"not looked at: {error.strerror}")
+        yield LeftOnNode(folder, 0, False, f"not looked at: {error.strerror}")
         return
-    yield from (_judged(entry, _CACHED) for entry in entries if _is_ours(entry))
+    known = (path for path in paths if name.fullmatch(Path(path).name))
+    yield from (_judged(path, what) for path in known if _is_ours(path))
 
 
 def _judged(path: str, what: str) -> LeftOnNode:

@@ -48,13 +48,12 @@ def cache_path(disk: str) -> str:
     return os.path.join(disk, f"{NAME}.{gethostname()}.{os.geteuid()}")
 
 
-def cache_entries(disk: str) -> list[str]:
-    """The folders of this user's cache below ``disk``. Raises OSError if others could
-    have put something else in its place."""
-    path = cache_path(disk)
+def own_entries(path: str) -> list[str]:
+    """What is in folder ``path``, this user's own; none if it is not there. Raises
+    OSError if others could have put something else in its place."""
     if not os.path.lexists(path):
         return []
-    _check_parent(disk)
+    _check_parent(os.path.dirname(path))
     _check_own(path)
     return [os.path.join(path, name) for name in os.listdir(path)]
 

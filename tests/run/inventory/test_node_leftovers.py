@@ -158,6 +158,27 @@ def test_the_private_folder_of_a_killed_job_goes_and_that_of_a_running_one_stays
     assert list(home.iterdir()) == []
 
 
+def test_private_folders_that_others_may_exchange_are_left_alone(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And whatever no job has made."""
+    site.configure("condorio")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    monkeypatch.setenv("TMPDIR", str(disk))
+    run = site.planned("run", "--bb-mode", "persistent", "--bb-private", "node")
+    home = disk / f"pegasus-bb-jobs-{os.getuid()}"
+    left = home / "0123456789ab.work_1.0"
+    for folder in (left, home / "thesis"):
+        folder.mkdir(parents=True)
+    home.chmod(0o700)
+    disk.chmod(0o777)
+    assert "not looked at: other users may rename" in gc(run, "--yes").output
+    disk.chmod(0o755)
+    assert f"REMOVED     {left} (" in gc(run, "--yes").output
+    assert [each.name for each in home.iterdir()] == ["thesis"]
+
+
 def test_a_run_without_disks_of_nodes_is_refused(site: Site) -> None:
     run = site.planned("run", "--bb-mode", "persistent")
     with pytest.raises(UsageError, match="no tier that is a disk of each node"):

@@ -146,7 +146,10 @@ def transfer_that_is_forgotten(
     jobs = make_results(site)
     daemon.control().ask("pause")
     done = ThreadPoolExecutor(1).submit(do, site, *jobs)
-    until(lambda: client.status())
+    first, *_ = until(lambda: client.status())
+    # Requests are answered in turn: after this answer, the transfer has its own.
+    places = {"source": first["source"], "dest": f"{first['dest']}.other"}
+    client.submit([{"kind": "copy", **places}])
     daemon.kill()
     shutil.rmtree(daemon.folder / "state")
     return done

@@ -48,11 +48,8 @@ def job_reservations(explanation: Explanation, tier: Tier) -> Iterator[str]:
     }
     for owner, own in owners.items():
         shared = f", {len(own.share)} shared" if own.share else ""
-        shared += (
-            f", {len(own.stay)} {'stays' if len(own.stay) == 1 else 'stay'}"
-            if own.stay
-            else ""
-        )
+        stay = "stays" if len(own.stay) == 1 else "stay"
+        shared += f", {len(own.stay)} {stay}" if own.stay else ""
         yield (
             f"{owner}: {format_size(own.capacity)}{where} for "
             f"{format_size(own.need)}, {format_files(len(own.stage_in))} in, "

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 
 from pegasus_bb.core.units import format_duration, format_size
 from pegasus_bb.decide.decision import PlanningInput
@@ -72,12 +71,11 @@ class ChainGrowth:
     def __init__(
         self, given: PlanningInput, placement: Placement, times: Mapping[str, float]
     ) -> None:
-        """``times``: seconds by job. One that is not known takes the median."""
+        """``times``: seconds of every job."""
         tier = placement.tier
         self._given, self._placement = given, placement
         self._graph = given.graph
         self._times = times
-        self._usual = median(times.values()) if times else 0.0
         self._place = {ident: n for n, ident in enumerate(self._graph.order)}
         self._profiles = _CommonProfiles(given, tier.site)
         self._programs = staged_with(
@@ -130,7 +128,7 @@ class ChainGrowth:
             sizes,
             sum(sizes.values()),
             self._temporary(job),
-            self._times.get(ident, self._usual),
+            self._times[ident],
         )
 
     def _above(self, ident: str) -> list[_Growing]:

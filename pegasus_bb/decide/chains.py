@@ -43,11 +43,13 @@ def with_chains(given: PlanningInput, decision: PlacementDecision) -> PlacementD
     if placement.tier.is_staged:  # by the batch system, within limits of its own
         return decision
     times = known_times(given)
-    growth = ChainGrowth(given, placement, times)
+    usual = median(times.values()) if times else 0.0  # of jobs of unknown length
+    seconds = {job: times.get(job, usual) for job in given.graph.order}
+    growth = ChainGrowth(given, placement, seconds)
     is_on = given.settings.chains == "on"
     speeds = declared_speeds(given) if times and not is_on else None
     if speeds is not None:
-        forecast = _ChainForecast(given, placement, speeds, times)
+        forecast = _ChainForecast(given, placement, speeds, seconds)
         found, cuts = forecast.fastest(growth)
         decision = replace(decision, cuts=cuts)
     elif times and is_on:
@@ -57,7 +59,7 @@ def with_chains(given: PlanningInput, decision: PlacementDecision) -> PlacementD
         decision = replace(decision, wanted=_wanted(has_times=bool(times), is_on=is_on))
     if not found:
         return replace(decision, no_chains=" and ".join(growth.limits_met))
-    chains = _chains_of(given, placement, found, times)
+    chains = _chains_of(given, placement, found, seconds if times else {})
     placement = _asking_for_chains(placement, chains)
     return replace(decision, placement=placement, chains=chains)
 
@@ -87,18 +89,17 @@ def _chains_of(
     found: Found,
     times: Mapping[str, float],
 ) -> Chains:
-    """``found``: the ids of the jobs of each; ``times``: seconds by job, as far as
-    known. Linear in the workflow."""
+    """``found``: the ids of the jobs of each; ``times``: seconds by job, empty if none
+    is known. Linear in the workflow."""
     make = reservation_maker(given, placement)
     chains = []
     for ids in found:
         own = make([given.workflow.jobs[ident] for ident in ids])
         stays = sum(placement.files[lfn].size or 0 for lfn in own.stay)
         chains.append(Chain(tuple(ids), own, stays))
-    usual = median(times.values()) if times else 1.0
-    seconds = {ident: times.get(ident, usual) for ident in given.graph.order}
-    without = BatchJobs(given.graph, [], seconds)
-    joined = BatchJobs(given.graph, found, seconds)
+    lengths = times or dict.fromkeys(given.graph.order, 1.0)
+    without = BatchJobs(given.graph, [], lengths)
+    joined = BatchJobs(given.graph, found, lengths)
     return Chains(
         tuple(chains),
         unit="seconds" if times else "jobs",
@@ -115,15 +116,14 @@ class _ChainForecast:
         speeds: Speeds,
         times: Mapping[str, float],
     ) -> None:
-        """``times``: seconds by job. One that is not known takes the median."""
-        usual = median(times.values())
+        """``times``: seconds of every job."""
         self._given, self._placement = given, placement
         self._reservation = reservation_maker(given, placement)
         self._pfs = speeds.pfs
         self._disk = speeds.places.get(placement.tier.name, _NO_LIMIT)
         at_once = most_at_once(given.history) or math.inf
         self._slots = speeds.slots if speeds.states_slots else at_once
-        self._times = {job: times.get(job, usual) for job in given.graph.order}
+        self._times = times
 
     def fastest(self, growth: ChainGrowth) -> tuple[Found, tuple[WeighedCut, ...]]:
         """The chains to take, and all cuts that were compared, from the longest chains

@@ -74,8 +74,8 @@ class PlanningInput:
         @cache
         def of_program(name: str, key: str) -> str | None:
             known = programs.profiles(name, site)
-            every = (profiles.get("pegasus") or {} for profiles in known)
-            return next((plain(each[key]) for each in every if key in each), None)
+            every = ((profiles.get("pegasus") or {}).get(key) for profiles in known)
+            return next((plain(each) for each in every if each is not None), None)
 
         def of_job(job: Job, key: str) -> str | None:
             own = job.profile("pegasus", key) if "profiles" in job.data else None

@@ -13,16 +13,18 @@ from pegasus_bb.model.graph import Graph
 class BatchJobs:
     """A DAG in which each chain is one job, under the name of its first one.
 
-    ``parents`` are in a topological order. Linear in the workflow, but for heaps.
+    ``parents`` and ``children`` are in a topological order. Linear in the workflow, but
+    for heaps.
     """
 
     def __init__(
         self, graph: Graph, found: Sequence[Sequence[str]], times: Mapping[str, float]
     ) -> None:
         """``times``: seconds of every job."""
-        head = {job: job for job in graph.order}
+        self.head = head = {job: job for job in graph.order}  # job -> its batch job
         head.update((job, chain[0]) for chain in found for job in chain)
         self.parents: dict[str, list[str]] = {}
+        self.children: dict[str, list[str]] = {}
         self.seconds: dict[str, float] = dict.fromkeys(head.values(), 0.0)
         self.level: dict[str, int] = {}
         for job in graph.order:
@@ -30,6 +32,9 @@ class BatchJobs:
             if head[job] == job:  # all first jobs of a chain have the same parents
                 above = dict.fromkeys(head[parent] for parent in graph.parents[job])
                 self.parents[job] = list(above)
+                self.children[job] = []
+                for parent in above:
+                    self.children[parent].append(job)
                 self.level[job] = 1 + max((self.level[x] for x in above), default=0)
         self.of_level = Counter(self.level.values())  # level -> its batch jobs
 
@@ -41,10 +46,6 @@ class BatchJobs:
     def ends(self, slots: float = math.inf) -> float:
         """Seconds until all have ended. They begin as they get ready, if a slot is
         free."""
-        children: dict[str, list[str]] = {job: [] for job in self.parents}
-        for job, above in self.parents.items():
-            for parent in above:
-                children[parent].append(job)
         waits = {job: len(above) for job, above in self.parents.items()}
         ready = [(0.0, job) for job, count in waits.items() if not count]
         begins = dict.fromkeys(self.parents, 0.0)
@@ -56,7 +57,7 @@ class BatchJobs:
             end = max(since, heappop(free)) + self.seconds[job]
             heappush(free, end)
             last = max(last, end)
-            for child in children[job]:
+            for child in self.children[job]:
                 begins[child] = max(begins[child], end)
                 waits[child] -= 1
                 if not waits[child]:

@@ -95,7 +95,7 @@ class ModePredictions:
     def _way(self, mode: RunMode) -> RunWay:
         """How a run in ``mode`` would go."""
         return RunWay(
-            mode, chain_lengths(self._chains) if mode.is_only_for_jobs else ()
+            mode, chain_lengths(self._chains if mode.is_only_for_jobs else ())
         )
 
     @cached_property
@@ -161,9 +161,9 @@ class ModePredictions:
         found: dict[RunWay, list[float]] = {}
         history = self.given.history
         for run in (history, *history.others):
+            is_alike = run.chains in ((), chain_lengths(self._chains))
             counts = self._is_this_workload(run) and not self._had_more_slots(run)
-            counts = counts and run.chains in ((), chain_lengths(self._chains))
-            if run.makespan is not None and counts:
+            if run.makespan is not None and is_alike and counts:
                 more = self._more_bytes(run), self._more_tasks(run)
                 growth = [x for x in (*more, self._more_slots(run)) if _is_other(x)]
                 ends = (run.makespan * end([1.0, *growth]) for end in (min, max))

@@ -169,8 +169,7 @@ def _noted(demand: DemandRange, note: str) -> DemandRange:
 
 
 def _whole(text: str | None) -> int:
-    is_number = text is not None and re.fullmatch("[0-9]{1,9}", text)
-    return max(1, int(text)) if text and is_number else 1
+    return max(1, int(text)) if text and re.fullmatch("[0-9]{1,9}", text) else 1
 
 
 def _files(job: Job, sizes: Mapping[str, int]) -> tuple[Sized, Sized, int, int]:
@@ -201,13 +200,12 @@ def _as_counted(files: Sized, size: int, counted: int | None) -> tuple[Sized, in
 
 def joined(work: Workload, chains: Sequence[Chain]) -> Workload:
     """``work`` where each chain is one task, under the id of its first job. Linear."""
-    found = [list(chain.jobs) for chain in chains]
+    found = [chain.jobs for chain in chains]
     batch = BatchJobs(work.graph, found, dict.fromkeys(work.graph.order, 0.0))
-    head = {job: chain[0] for chain in found for job in chain}
     own = {chain.jobs[0]: chain.reservation for chain in chains}
     loads: dict[str, list[JobLoad]] = {}
     for load in work.loads:
-        loads.setdefault(head.get(load.job.id, load.job.id), []).append(load)
+        loads.setdefault(batch.head[load.job.id], []).append(load)
     summed = cache(_sum)  # equal chains have one object, as equal tasks have
     tasks = []
     for job, each in loads.items():
@@ -217,9 +215,8 @@ def joined(work: Workload, chains: Sequence[Chain]) -> Workload:
                 load, each, summed(tuple(load.demand for load in each))
             )
         tasks.append(replace(load, level=batch.level[job], own=own.get(job)))
-    return replace(
-        work, loads=tuple(tasks), graph=_graph_of_batch_jobs(work.graph, batch, head)
-    )
+    graph = _graph_of_batch_jobs(work.graph, batch)
+    return replace(work, loads=tuple(tasks), graph=graph)
 
 
 def _task_of_chain(
@@ -261,20 +258,15 @@ def _added(demands: Sequence[Demand]) -> Demand:
     )
 
 
-def _graph_of_batch_jobs(
-    graph: Graph, batch: BatchJobs, head: Mapping[str, str]
-) -> Graph:
-    children: dict[str, list[str]] = {job: [] for job in batch.parents}
-    for job, above in batch.parents.items():
-        for parent in above:
-            children[parent].append(job)
+def _graph_of_batch_jobs(graph: Graph, batch: BatchJobs) -> Graph:
+    head = batch.head
     return Graph(
-        {lfn: head.get(job, job) for lfn, job in graph.producer.items()},
+        {lfn: head[job] for lfn, job in graph.producer.items()},
         {
-            lfn: list(dict.fromkeys(head.get(job, job) for job in readers))
+            lfn: list(dict.fromkeys(head[job] for job in readers))
             for lfn, readers in graph.consumers.items()
         },
-        children,
+        batch.children,
         batch.parents,
         list(batch.parents),
         batch.level,

@@ -136,47 +136,48 @@ def launchers_below(folder: Path) -> list[int]:
     return found
 
 
-def test_the_private_folder_of_a_killed_job_goes_and_that_of_a_running_one_stays(
-    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def private(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where each job of this user has a private folder on the disk of its node."""
     site.configure("condorio")
     disk = tmp_path / "disk"
     disk.mkdir()
     monkeypatch.setenv("TMPDIR", str(disk))
-    run = site.planned("run", "--bb-mode", "persistent", "--bb-private", "node")
+    site.planned("run", "--bb-mode", "persistent", "--bb-private", "node")
+    return disk / f"pegasus-bb-jobs-{os.getuid()}"
+
+
+def test_the_private_folder_of_a_killed_job_goes_and_that_of_a_running_one_stays(
+    site: Site, private: Path
+) -> None:
+    run = site.submit_dir("run")
     begun = site.slow(60)
     engine = site.start_run("run")
     until(begun.exists)
-    (home,) = disk.glob("pegasus-bb-jobs-*")
-    (private,) = home.iterdir()
-    assert f"KEPT        {private} (" in gc(run, "--yes").output
+    (folder,) = private.iterdir()
+    assert f"KEPT        {folder} (" in gc(run, "--yes").output
     kill(engine)
-    for launcher in launchers_below(private):
+    for launcher in launchers_below(folder):
         os.kill(launcher, signal.SIGKILL)
-    until(lambda: f"WOULD GO    {private} (" in gc(run).output)
-    assert f"REMOVED     {private} (" in gc(run, "--yes").output
-    assert list(home.iterdir()) == []
+    until(lambda: f"WOULD GO    {folder} (" in gc(run).output)
+    assert f"REMOVED     {folder} (" in gc(run, "--yes").output
+    assert list(private.iterdir()) == []
 
 
 def test_private_folders_that_others_may_exchange_are_left_alone(
-    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    site: Site, private: Path
 ) -> None:
     """And whatever no job has made."""
-    site.configure("condorio")
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    monkeypatch.setenv("TMPDIR", str(disk))
-    run = site.planned("run", "--bb-mode", "persistent", "--bb-private", "node")
-    home = disk / f"pegasus-bb-jobs-{os.getuid()}"
-    left = home / "0123456789ab.work_1.0"
-    for folder in (left, home / "thesis"):
+    run = site.submit_dir("run")
+    left = private / "0123456789ab.work_1.0"
+    for folder in (left, private / "thesis"):
         folder.mkdir(parents=True)
-    home.chmod(0o700)
-    disk.chmod(0o777)
+    private.chmod(0o700)
+    private.parent.chmod(0o777)
     assert "not looked at: other users may rename" in gc(run, "--yes").output
-    disk.chmod(0o755)
+    private.parent.chmod(0o755)
     assert f"REMOVED     {left} (" in gc(run, "--yes").output
-    assert [each.name for each in home.iterdir()] == ["thesis"]
+    assert [each.name for each in private.iterdir()] == ["thesis"]
 
 
 def test_a_run_without_disks_of_nodes_is_refused(site: Site) -> None:

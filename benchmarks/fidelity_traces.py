@@ -28,7 +28,7 @@ from benchmarks.one_site import (
 from pegasus_bb.decide.place_files import place
 from pegasus_bb.model.history import History, Past, combine
 from pegasus_bb.model.modes import OFF
-from pegasus_bb.planner.predictions import mode_predictions
+from pegasus_bb.planner.predicting import mode_predictions
 from pegasus_bb.planner.reading import read
 
 WHERE = "PEGASUS_BB_TRACES"  # a folder, with folders below it

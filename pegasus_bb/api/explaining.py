@@ -29,7 +29,7 @@ from pegasus_bb.planner.drain_files import drain_gain, gain_line, plan_drain
 from pegasus_bb.planner.drain_plan import DrainPlan
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.plan_summary import folders_line
-from pegasus_bb.planner.predictions import compare
+from pegasus_bb.planner.predicting import compare
 from pegasus_bb.planner.reading import no_collection, note_on_mode, read
 from pegasus_bb.planner.rewrite.pass_input import Inputs
 from pegasus_bb.planner.run_plan import output_sites

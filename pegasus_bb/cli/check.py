@@ -26,7 +26,7 @@ from pegasus_bb.planner.local_files import of_output, of_scratch
 from pegasus_bb.planner.node_programs import check_python, python_of_nodes
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus_home import PegasusHome, resolve_home
-from pegasus_bb.planner.predictions import choose_mode
+from pegasus_bb.planner.predicting import choose_mode
 from pegasus_bb.planner.reading import (
     UserInput,
     execution_site,

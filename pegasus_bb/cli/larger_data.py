@@ -35,7 +35,7 @@ def _forecast(run: Run, runs: list[Run]) -> str:
     from pegasus_bb.decide.place_files import place
     from pegasus_bb.model.modes import OFF, recorded_mode
     from pegasus_bb.planner.planned_by import PlanningCommand
-    from pegasus_bb.planner.predictions import mode_predictions
+    from pegasus_bb.planner.predicting import mode_predictions
     from pegasus_bb.planner.reading import read
 
     command = PlanningCommand.of_run(Path(run.submit_dir) / "bb")

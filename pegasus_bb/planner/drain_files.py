@@ -60,7 +60,7 @@ def forecast(given: PlanningInput, decision: PlacementDecision) -> DrainForecast
     # Most plannings forecast nothing, and all of it is slow to load.
     from pegasus_bb.forecast.workflow.simulator import demands_of
     from pegasus_bb.model.run import Kind
-    from pegasus_bb.planner.predictions import mode_predictions
+    from pegasus_bb.planner.predicting import mode_predictions
 
     predictions = mode_predictions(given, decision)
     if predictions is None:

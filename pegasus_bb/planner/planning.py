@@ -57,7 +57,7 @@ def resolve_options(options: PlanOptions) -> ResolvedOptions:
     check_job_tier_applies(options, settings)
     predicted = None
     if settings.mode.is_chosen:
-        from pegasus_bb.planner.predictions import choose_mode  # slow to load
+        from pegasus_bb.planner.predicting import choose_mode  # slow to load
 
         options, predicted = choose_mode(options)
         properties = properties_of(options)
@@ -186,7 +186,7 @@ def _predict(
 ) -> Predicted | None:
     if given.settings.speeds is None and SPEEDS not in given.catalogs.storage:
         return None
-    from pegasus_bb.planner.predictions import predict  # slow to load
+    from pegasus_bb.planner.predicting import predict  # slow to load
 
     return predict(given, decision)
 

@@ -4,47 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from statistics import fmean
 from typing import NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import format_files
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
-from pegasus_bb.decide.declared_speeds import (
-    check_tier,
-    declared_speeds,
-    without_speeds,
-)
 from pegasus_bb.decide.hybrid_mode import apply_hybrid_mode
 from pegasus_bb.decide.job_reservations import capacity_maker
-from pegasus_bb.decide.place_files import place, place_by_rules, reserve
+from pegasus_bb.decide.place_files import place_by_rules, reserve
 from pegasus_bb.decide.sizing import automatic_capacity
-from pegasus_bb.decide.survey import INPUT
-from pegasus_bb.decide.tier_choice import choose_tier, lint_tier
-from pegasus_bb.forecast.workflow.calibration import calibrated, fitted_speeds
+from pegasus_bb.decide.tier_choice import lint_tier
+from pegasus_bb.forecast.workflow.calibration import calibrated
 from pegasus_bb.forecast.workflow.common_cause import with_common_cause
 from pegasus_bb.forecast.workflow.execution import Execution
-from pegasus_bb.forecast.workflow.foreign_rates import as_they_hold, rates_remarks
-from pegasus_bb.forecast.workflow.mode_choice import Basis, Compared, Predicted, choose
+from pegasus_bb.forecast.workflow.foreign_rates import rates_remarks
+from pegasus_bb.forecast.workflow.mode_choice import Basis
 from pegasus_bb.forecast.workflow.prediction import Prediction, scatter
-from pegasus_bb.forecast.workflow.simulator import Mode, PlannedWorkflow, Simulator
-from pegasus_bb.forecast.workflow.workload import joined, workload
-from pegasus_bb.model.history import DEFAULT_STARTUP, History, most_at_once
+from pegasus_bb.forecast.workflow.simulator import Mode, Simulator
+from pegasus_bb.forecast.workflow.workload import joined
+from pegasus_bb.model.history import History, most_at_once
 from pegasus_bb.model.mean_and_error import ALIKE
-from pegasus_bb.model.modes import (
-    MODES,
-    PERSISTENT,
-    PLANNED,
-    TRANSIENT,
-    RunMode,
-    recorded_mode,
-)
+from pegasus_bb.model.modes import MODES, PERSISTENT, TRANSIENT, RunMode, recorded_mode
 from pegasus_bb.model.placement import PFS, Chain, Placement, chain_lengths
-from pegasus_bb.model.speeds import REMOTE, Speeds
-from pegasus_bb.planner.fork_worker import JOBS_FOR_A_WORKER, in_worker
-from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.reading import read
+from pegasus_bb.model.speeds import REMOTE
 
 _SAME_WORK = 1.5  # sizes and numbers below this factor are taken for the same workload
 
@@ -377,128 +361,3 @@ def _way_of(run: History) -> RunWay:
 
 def _mode_of(run: History) -> RunMode:
     return recorded_mode(run.mode) or PERSISTENT
-
-
-def mode_predictions(
-    given: PlanningInput, decision: PlacementDecision | None
-) -> ModePredictions | None:
-    """None without speeds or without a tier. Mode off is treated as if it used a tier.
-
-    Raises CatalogError and UsageError.
-    """
-    speeds = declared_speeds(given)
-    persistent = None if speeds is None else _persistent(given, decision)
-    if speeds is None or persistent is None:
-        return None
-    placement = persistent.placement
-    check_tier(given, speeds, placement.tier.name)
-    simulator = _simulator(given, placement, speeds)
-    return ModePredictions(given, decision, persistent, simulator).calibrated()
-
-
-def _simulator(given: PlanningInput, placement: Placement, speeds: Speeds) -> Simulator:
-    files = placement.files
-    history = given.history
-    ending = given.ending
-    if not speeds.states_slots and (at_once := most_at_once(history)):
-        speeds = replace(speeds, slots=at_once)
-    speeds = fitted_speeds(history, speeds)
-    work = workload(
-        given.workflow, given.graph, files, speeds, history, profile=given.profile
-    )
-    speeds = as_they_hold(speeds, work, history)
-    inputs = [f.lfn for f in files.values() if f.role == INPUT]
-    catalogs = given.catalogs
-    site = given.site.name
-    planned = PlannedWorkflow(
-        work=work,
-        speeds=speeds,
-        files=files,
-        cleanup=ending.cleanup,
-        delivered=ending.delivered,
-        linked=frozenset(lfn for lfn in inputs if catalogs.is_linked(site, lfn)),
-        remote=frozenset(lfn for lfn in inputs if catalogs.replicas.is_remote(lfn)),
-        startup=history.startup or speeds.startup or DEFAULT_STARTUP,
-        wait=history.wait or 0.0,
-    )
-    return Simulator(planned)
-
-
-def _persistent(
-    given: PlanningInput, decision: PlacementDecision | None
-) -> PlacementDecision | None:
-    """The decision of mode persistent, without files moved for lack of capacity. None
-    if no tier can be used: in mode off the declared tiers may be wrong."""
-    if decision is not None and given.settings.mode.is_only_for_jobs:
-        return _shared_by_jobs(given, decision)
-    if decision is not None:
-        return decision.persistent or decision
-    try:
-        tier = choose_tier(given.catalogs, given.settings, given.site.name)
-        return place_by_rules(given, tier)
-    except UsageError:
-        return None
-
-
-def _shared_by_jobs(
-    given: PlanningInput, decision: PlacementDecision
-) -> PlacementDecision:
-    """Mode transient's ``decision`` as mode persistent would place the files. On a tier
-    that refuses that mode they stay where they are, without job reservations."""
-    try:
-        return place(given.in_mode(PERSISTENT)) or decision
-    except UsageError:
-        placement = replace(decision.placement, capacity=0, job_reservations={})
-        return replace(decision, placement=placement, chains=None)
-
-
-def predict(
-    given: PlanningInput, decision: PlacementDecision | None
-) -> Predicted | None:
-    """The prediction of the planned mode, for plan.json. None without speeds or without
-    a tier. Raises CatalogError and UsageError."""
-    predictions = mode_predictions(given, decision)
-    if predictions is None:
-        return None
-    found = predictions.beside_the_measured(given.settings.mode)
-    return Predicted((found,), predictions.basis)
-
-
-def compare(
-    given: PlanningInput, decision: PlacementDecision | None
-) -> Compared | None:
-    """The predictions of all modes. Returns None and raises as ``predict`` does."""
-    predictions = mode_predictions(given, decision)
-    return None if predictions is None else compare_modes(predictions)
-
-
-def compare_modes(predictions: ModePredictions) -> Compared:
-    """For a large workflow a worker simulates mode transient, which takes as long as
-    all other modes together."""
-    is_large = len(predictions.given.workflow.jobs) >= JOBS_FOR_A_WORKER
-    predictions.learn_measured()  # before the fork, so that both processes have it
-    answer = predictions.answer
-    modes = PLANNED.values()
-    with in_worker(partial(answer, TRANSIENT), with_worker=is_large) as transient:
-        answers = {mode: answer(mode) for mode in modes if mode is not TRANSIENT}
-        answers[TRANSIENT] = transient()
-    refused = {mode.name: answers[mode][1] for mode in modes if answers[mode][1]}
-    return Compared(
-        tuple(answers[mode][0] for mode in modes),
-        predictions.basis,
-        choose([answers[mode][0] for mode in modes if mode.name not in refused]),
-        refused,
-    )
-
-
-def choose_mode(options: PlanOptions) -> tuple[PlanOptions, Compared]:
-    """``options`` with the mode that ``--bb-mode auto`` selects.
-
-    Raises UsageError if no speeds are declared, and all that planning raises.
-    """
-    given = read(options)
-    compared = compare(given, place(given))
-    if compared is None:
-        raise without_speeds(given, "--bb-mode auto")
-    bb_options = {**options.bb_options, "pegasus.bb.mode": compared.choice.mode}
-    return replace(options, bb_options=bb_options), compared

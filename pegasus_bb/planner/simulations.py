@@ -18,11 +18,8 @@ from pegasus_bb.forecast.workflow.waiting_times import Waits, waits_of
 from pegasus_bb.model.modes import OFF, PLANNED, RunMode
 from pegasus_bb.model.run import Run
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.predictions import (
-    ModePredictions,
-    compare_modes,
-    mode_predictions,
-)
+from pegasus_bb.planner.predicting import compare_modes, mode_predictions
+from pegasus_bb.planner.predictions import ModePredictions
 from pegasus_bb.planner.reading import names_mode, read
 
 _MOST = 2_000_000  # nodes of all runs: minutes, and some GiB

@@ -17,7 +17,7 @@ from pegasus_bb.forecast.workflow.prediction import Prediction
 from pegasus_bb.forecast.workflow.prediction_text import shown
 from pegasus_bb.model.history import History, Past
 from pegasus_bb.model.modes import OFF
-from pegasus_bb.planner.predictions import compare, mode_predictions
+from pegasus_bb.planner.predicting import compare, mode_predictions
 from tests.support.user_files import User, job, sized, use
 
 RATES = "{read: 1GB/s, write: 1GB/s}"

@@ -19,7 +19,7 @@ from pegasus_bb.decide.place_files import place
 from pegasus_bb.model.modes import PLANNED
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.planned_by import PlanningCommand
-from pegasus_bb.planner.predictions import mode_predictions
+from pegasus_bb.planner.predicting import mode_predictions
 from pegasus_bb.planner.reading import read
 from pegasus_bb_lab.commands.mix_options import MixOptions
 from pegasus_bb_lab.mix.shared_buffer import MixOutcome, PlannedMember, simulate_members

@@ -26,7 +26,8 @@ from pegasus_bb.forecast.workflow.simulator import Mode, Simulator, demands_of
 from pegasus_bb.forecast.workflow.storage_model import Storage
 from pegasus_bb.forecast.workflow.work import THREADS, StorageCopy, Work
 from pegasus_bb.model.modes import HYBRID, OFF, PERSISTENT, TRANSIENT, RunMode
-from pegasus_bb.planner.predictions import ModePredictions, mode_predictions
+from pegasus_bb.planner.predicting import mode_predictions
+from pegasus_bb.planner.predictions import ModePredictions
 from tests.support.user_files import User, job, sized, use
 
 RUN = Path(__file__).with_name("simgrid_run.py")

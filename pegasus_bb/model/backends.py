@@ -57,7 +57,17 @@ DIRECTORY = BackendKind(
 )
 NODE_LOCAL = BackendKind(
     "node-local",
-    ("path", "quota", "mount", "temp", "cache", "request", "largest", "price"),
+    (
+        "path",
+        "quota",
+        "mount",
+        "temp",
+        "cache",
+        "request",
+        "largest",
+        "price",
+        "submit_dir",
+    ),
     unsupported=("access", "pool", "streams", "drain"),
     has_reservations=False,
 )

@@ -221,16 +221,27 @@ def _check_choices(
 
 
 def _check_submit_dir(entry: Entry, kind: BackendKind) -> None:
-    if SUBMIT_DIR not in entry.data or SUBMIT_DIR in kind.keys:
+    if SUBMIT_DIR not in entry.data:
         return
-    why = "its jobs bring files from the scratch of the run, and leave notes beside it"
-    if kind.is_slurm:
-        why = "blahp hands over no files of a job to Slurm, and takes none back"
+    if SUBMIT_DIR in kind.keys:
+        _check_cache_of_travellers(entry)
+        return
     raise entry.below(SUBMIT_DIR).error(
-        f"nodes of a {kind.name} tier open the submit directory: {why}",
+        f"nodes of a {kind.name} tier open the submit directory: blahp hands over no "
+        "files of a job to Slurm, and takes none back",
         str(entry.data[SUBMIT_DIR]),
         "--dir with a folder that nodes and the submit host see, without the key",
     )
+
+
+def _check_cache_of_travellers(entry: Entry) -> None:
+    if entry.data[SUBMIT_DIR] == "local" and _CACHE in entry.data:
+        raise entry.below(_CACHE).error(
+            "HTCondor brings each job its inputs (submit_dir: local), so a cache on "
+            "the node would save nothing",
+            str(entry.data[_CACHE]),
+            f"the tier without the key {_CACHE}",
+        )
 
 
 def _check_path(entry: Entry, kind: BackendKind, path: str) -> None:

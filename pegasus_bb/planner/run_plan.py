@@ -15,7 +15,7 @@ from pegasus_bb.core.paths import is_below
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.modes import PLANNED
-from pegasus_bb.model.placement import Chain, Placement
+from pegasus_bb.model.placement import Chain, JobReservation, Placement
 from pegasus_bb.model.reservation import Request, check_reservation_name
 from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.tiers import Tier
@@ -71,6 +71,11 @@ class RunPlan:
             return self
         return replace(self, decision=replace(self.decision, placement=placement))
 
+    def job_reservation(self, job: str) -> JobReservation | None:
+        """Of ``job`` or of a cluster."""
+        placement = self.placement
+        return placement.job_reservations.get(job) if placement else None
+
     @property
     def chains(self) -> tuple[Chain, ...]:
         """Clusters that planning has chosen; ``clusters`` then begins with label."""
@@ -120,9 +125,11 @@ class RunPlan:
     def jobs_travel(self) -> bool:
         """Whether what a job needs of the submit directory comes with it to its
         node."""
-        request = self.request
+        request = self.request or self.transient
         if request is None or not request.is_all_nodes_see:
             return False
+        if not request.kind.has_reservations:
+            return True
         return not is_below(str(self.submit_dir), request.settings["path"])
 
     @property

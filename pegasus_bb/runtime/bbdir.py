@@ -64,6 +64,16 @@ class BBDir:
         return os.path.dirname(self.path)
 
     @property
+    def has_travelled(self) -> bool:
+        """Whether this is the folder of files that came with a job to its node."""
+        return not self._nodes
+
+    def as_seen_here(self, folder: str) -> str:
+        """``folder``, the scratch of the run on the submit host; or, of a job that has
+        travelled, what came with it of that folder."""
+        return self.file(os.path.basename(folder)) if self.has_travelled else folder
+
+    @property
     def has_request(self) -> bool:
         """Whether this run uses a burst buffer at all (mode off has no request)."""
         return os.path.exists(self.file("request.json"))

@@ -113,10 +113,10 @@ def shared_binding(bb: BBDir, environ: dict[str, str]) -> Binding | None:
             f"reservation {request.name}: its path {path!r} cannot be used; it must be "
             "a full path without quotes, backslashes and control characters"
         )
-    return Binding(request.prefix, path, _of_submit_dir(bb, environ))
+    return Binding(request.prefix, path, submit_dir_binding(bb, environ))
 
 
-def _of_submit_dir(bb: BBDir, environ: dict[str, str]) -> Binding | None:
+def submit_dir_binding(bb: BBDir, environ: dict[str, str]) -> Binding | None:
     """Where the programs of the submit directory are, if they came with the job."""
     planned = environ.get(SUBMIT_DIR)
     return Binding(f"{planned}/bb", bb.path) if planned else None

@@ -62,6 +62,8 @@ class SubmitFile:
     remote_initialdir: str = ""
     attributes: dict[str, str] = field(default_factory=dict)  # +name, quotes taken off
     transfer_input_files: str = ""  # paths from ``initialdir``, with commas between
+    transfer_output_files: str = ""  # the same, from the folder where the job starts
+    preserve_relative_paths: bool = False  # else files arrive under their last names
 
 
 def read_submit(path: Path, variables: Mapping[str, str]) -> SubmitFile:
@@ -122,6 +124,8 @@ def _job(submit: Any) -> SubmitFile:
         value("remote_initialdir"),
         attributes,
         value("transfer_input_files"),
+        _unquoted(value("transfer_output_files")),
+        value("preserve_relative_paths").lower() == "true",
     )
 
 

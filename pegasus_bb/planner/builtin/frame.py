@@ -33,8 +33,9 @@ def frame(
     style: str,
 ) -> str:
     """A submit file with the slots ``%(name)s``, ``files``, ``arguments``,
-    ``priority``, ``id``, ``tasks``, ``batch`` (the short name for batch systems) and
-    ``brought`` (what comes with a job). Other per cent signs are doubled."""
+    ``priority``, ``id``, ``tasks``, ``batch`` (the short name for batch systems),
+    ``brought`` and ``returned`` (what comes and goes with a job). Other per cent signs
+    are doubled."""
     environment = _environment(planned, profiles, directory, style, run)
     submit_dir = _literal(str(run.submit_dir))
     entries = {
@@ -56,6 +57,7 @@ def frame(
     own = {key.lower(): value for key, value in profiles.get("condor", {}).items()}
     own = {key: _literal(value) for key, value in own.items()}
     if run.jobs_travel and not planned.on_submit_host:
+        entries["transfer_output_files"] = "%(returned)s"
         more = own.get(_BRINGS)
         own[_BRINGS] = f"%(brought)s, {more}" if more else "%(brought)s"
     if style == "local":  # universe and files are the submit host's own

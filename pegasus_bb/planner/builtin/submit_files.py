@@ -84,7 +84,7 @@ class SubmitFiles:
             "id": planned.job.id if planned.job else "null",
             "batch": batch_name(name),
             "tasks": len(planned.tasks) or 1,
-            "brought": self._brought(planned) if self._travels(planned) else "",
+            **self._transferred(planned),
         }
         placement = self._run.placement
         if placement is None or placement.job_tier.request is None:
@@ -97,14 +97,24 @@ class SubmitFiles:
     def _travels(self, planned: PlannedJob) -> bool:
         return self._run.jobs_travel and not planned.on_submit_host
 
-    def _brought(self, planned: PlannedJob) -> str:
-        from pegasus_bb.planner.travelling import files_of_traveller  # few pools
+    def _transferred(self, planned: PlannedJob) -> dict[str, str]:
+        """What HTCondor brings with the job, and takes back."""
+        if not self._travels(planned):
+            return {}
+        from pegasus_bb.planner.travelling import (  # few pools
+            brought_by_traveller,
+            returned_by_traveller,
+        )
 
         tasks = planned.tasks or (planned,)
         has_container = any(task.program.container for task in tasks)
-        placement = self._run.placement
-        names = files_of_traveller(planned.name, placement, has_container=has_container)
-        return ", ".join(names)
+        run, scratch, name = self._run, self._scratch, planned.name
+        own = run.job_reservation(planned.job.id if planned.job else name)
+        brought = brought_by_traveller(run, name, own, scratch, contained=has_container)
+        return {
+            "brought": brought,
+            "returned": returned_by_traveller(run, name, scratch),
+        }
 
     def task_list(self, planned: PlannedJob) -> str:
         """What the cluster ``planned`` reads on stdin. Raises CatalogError."""
@@ -193,7 +203,7 @@ class SubmitFiles:
         if self._travels(planned):
             from pegasus_bb.planner.travelling import keys_of_traveller  # few pools
 
-            keys = {**keys, **keys_of_traveller(run.submit_dir)}
+            keys = {**keys, **keys_of_traveller(run, self._scratch)}
         directory = self._directory(planned)
         text = frame(
             planned,

@@ -68,6 +68,10 @@ class PegasusPlanner:
         check_images(given)
         check_passed(self.passed)
         if run.request is None:
+            if run.jobs_travel:
+                from pegasus_bb.planner.pegasus.travelling_jobs import refuse_lone_disk
+
+                refuse_lone_disk(given, placement.tier)
             return []
         if run.jobs_travel:
             from pegasus_bb.planner.pegasus.travelling_jobs import check_own_jobs

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -182,7 +183,9 @@ class Command:
     input: str = ""
     output: str = ""
     error: str = ""
-    brings: list[str] = field(default_factory=list)  # files for its scratch
+    # What its scratch has, by path in it, and where that is on this machine.
+    brings: dict[str, str] = field(default_factory=dict)
+    returns: dict[str, str] = field(default_factory=dict)
 
 
 def folder_of(node: Node, submit_dir: Path) -> Path:
@@ -257,11 +260,15 @@ def _written(file: Path) -> int:
 
 
 def _bring(command: Command, scratch: str) -> None:
-    """Put links to the files that come with a job into its ``scratch``. Raises
-    CannotStart."""
-    for path in command.brings:
+    """Put links to the files that come with a job into its ``scratch``, and to the
+    folders that it leaves results in. Raises CannotStart."""
+    for name, path in (*command.brings.items(), *command.returns.items()):
+        link = Path(scratch, name)
         try:
-            Path(scratch, Path(path).name).symlink_to(path)
+            link.parent.mkdir(parents=True, exist_ok=True)
+            if name in command.returns:
+                Path(path).mkdir(parents=True, exist_ok=True)
+            link.symlink_to(path)
         except OSError as error:
             raise CannotStart(f"{path}: cannot be brought: {error.strerror}") from error
 
@@ -290,6 +297,8 @@ def job_command(job: SubmitFile, item: NodeEntry, submit_dir: Path) -> Command:
     def at(name: str) -> str:
         return str(cwd / name) if name and name != os.devnull else ""
 
+    # Else a list is of files that HTCondor alone looks for.
+    returned = job.transfer_output_files if job.preserve_relative_paths else ""
     return Command(
         [str(folder / job.executable), *job.arguments],
         str(cwd / job.remote_initialdir),
@@ -297,5 +306,18 @@ def job_command(job: SubmitFile, item: NodeEntry, submit_dir: Path) -> Command:
         at(job.input),
         at(job.output),
         at(job.error),
-        [at(name.strip()) for name in job.transfer_input_files.split(",") if name],
+        _there_and_here(job.transfer_input_files, at, job),
+        _there_and_here(returned, at, job),
     )
+
+
+def _there_and_here(
+    names: str, at: Callable[[str], str], job: SubmitFile
+) -> dict[str, str]:
+    """The files of a list of HTCondor's: path where the job starts -> path here."""
+    listed = filter(None, map(str.strip, names.split(",")))
+    keeps = job.preserve_relative_paths
+    return {
+        name if keeps and not name.startswith("/") else Path(name).name: at(name)
+        for name in listed
+    }

@@ -21,7 +21,7 @@ from pegasus_bb.core.units import format_duration, format_size
 from pegasus_bb.model.reservation import Request, State
 from pegasus_bb.runtime.backends.backend_table import open_backend
 from pegasus_bb.runtime.bbdir import ELSEWHERE, BBDir, NodeNeeds
-from pegasus_bb.runtime.bind import Binding, shared_binding
+from pegasus_bb.runtime.bind import Binding, shared_binding, submit_dir_binding
 from pegasus_bb.runtime.job_reservation.disk import TierFull, is_full, on_the_disk
 from pegasus_bb.runtime.job_reservation.mounted import private_space, staged_space
 from pegasus_bb.runtime.job_reservation.planned import (
@@ -63,6 +63,10 @@ def run_on_reservation(
     reservation = job_reservation(bb, node, environ)
     if is_inside(reservation, environ):
         return _run_inside(bb, reservation, argv, environ)
+    if bb.has_travelled:
+        from pegasus_bb.runtime.job_reservation.travelled import make_landing
+
+        make_landing(bb, reservation)
     lock_node(bb, environ)
     if reservation.shared and has_failed(bb, reservation.node):
         reservation = reservation._replace(shared={})  # it may want to write to them
@@ -101,10 +105,13 @@ def _run(
     shared = shared_binding(bb, environ)
     planned = bb.scratch() if shared else request.prefix
     scratch = shared.text(planned) if shared else planned
+    if bb.has_travelled:
+        scratch = bb.as_seen_here(planned)
+        request = request._replace(prefix=scratch)
     for link in _links_to_results(reservation, request, scratch):
         make_link(link)
     with open_space(bb, request, reservation, environ) as space:
-        binding = Binding(planned, space.run, shared)
+        binding = Binding(planned, space.run, shared or submit_dir_binding(bb, environ))
         argv = binding.argv(argv)
         bound = binding.environ(environ)
         argv = _anchor(argv, bound)
@@ -225,12 +232,12 @@ def open_space(
         return
     with contextlib.ExitStack() as stack:
         try:
-            shared = _shared_inputs(request, reservation, environ, stack)
+            shared = _shared_inputs(bb, request, reservation, environ, stack)
             on_tier = _on_tier(bb, request, reservation, environ, shared)
             base = stack.enter_context(on_tier)
             space = fill(request, reservation, base, time.time(), shared)
         except (PegasusBBError, OSError) as error:
-            if not _is_tier_full(bb, request, error):
+            if bb.has_travelled or not _is_tier_full(bb, request, error):
                 raise
             stack.close()
             print(f"launch: {error}; this job works on the PFS", file=sys.stderr)
@@ -241,12 +248,17 @@ def open_space(
 
 
 def _shared_inputs(
+    bb: BBDir,
     request: Request,
     reservation: PlannedReservation,
     environ: dict[str, str],
     stack: contextlib.ExitStack,
 ) -> SharedInputs:
-    """What the job shares with others on its node: in the cache there."""
+    """What of the job's inputs is on the node: in the cache there, or come with it."""
+    if bb.has_travelled:
+        from pegasus_bb.runtime.job_reservation.travelled import TravelledInputs
+
+        return TravelledInputs(request, reservation, environ)
     if not reservation.shared or request.kind.has_reservations:
         return SharedInputs()
     from pegasus_bb.runtime.job_reservation.input_cache import open_cache

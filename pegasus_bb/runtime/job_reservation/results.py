@@ -14,7 +14,7 @@ from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.paths import cut_name
 from pegasus_bb.core.removal import remove
 from pegasus_bb.runtime.bbdir import ELSEWHERE, BBDir
-from pegasus_bb.runtime.job_reservation.planned import PlannedReservation
+from pegasus_bb.runtime.job_reservation.planned import PlannedReservation, landing_of
 from pegasus_bb.runtime.job_reservation.space import Space
 from pegasus_bb.runtime.programs import program
 from pegasus_bb.runtime.scratch_links import checked_path
@@ -31,6 +31,30 @@ NOTES = "stage_out"  # folder of bb/
 
 def note_path(bb: BBDir, node: str) -> str:
     return bb.file(f"{NOTES}/{node}.json")
+
+
+def _own_note(bb: BBDir, reservation: PlannedReservation) -> str:
+    """Where this job leaves its note: beside the results that HTCondor takes back, if
+    its node does not see the submit directory."""
+    if not bb.has_travelled:
+        return note_path(bb, reservation.node)
+    scratch = bb.as_seen_here(bb.transient().prefix)
+    return note_of_traveller(scratch, reservation.node, reservation.job)
+
+
+def note_of_traveller(scratch: str, node: str, job: str) -> str:
+    return f"{landing_of(scratch, node, job)}.json"
+
+
+def take_note_of_traveller(bb: BBDir, node: str, job: str) -> None:
+    """Put the note that HTCondor has brought back, if there is one, to those of the
+    run. Raises OSError, UsageError."""
+    came = note_of_traveller(bb.transient().prefix, node, job)
+    if os.path.exists(came):
+        note = read_json(came)
+        os.makedirs(bb.file(NOTES), exist_ok=True)
+        write_json(note_path(bb, node), note)
+        os.unlink(came)
 
 
 def list_kept(bb: BBDir, node: str, number: str) -> None:
@@ -116,8 +140,9 @@ def _note(
         "time": time.time(),
     }
     try:
-        os.makedirs(bb.file(NOTES), exist_ok=True)
-        write_json(note_path(bb, reservation.node), note)
+        path = _own_note(bb, reservation)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        write_json(path, note)
     except OSError as error:
         return _failed(f"{error.filename or reservation.node}: {error.strerror}")
     return 0

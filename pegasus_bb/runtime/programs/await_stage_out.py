@@ -27,7 +27,12 @@ from pegasus_bb.core.process import ask
 from pegasus_bb.core.units import abbreviate, format_duration
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.job_reservation.results import NOTES, list_kept, note_path
+from pegasus_bb.runtime.job_reservation.results import (
+    NOTES,
+    list_kept,
+    note_path,
+    take_note_of_traveller,
+)
 from pegasus_bb.runtime.job_reservation.stage_out_landing import StageOutLanding
 from pegasus_bb.runtime.programs import program
 
@@ -52,6 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return UsageError.exit_code
     node, job, status, *post = arguments
     bb = BBDir.of_this_program()
+    if bb.transient().is_all_nodes_see:
+        take_note_of_traveller(bb, node, job)
     if status != "0":
         _become(post)
     code = program.answer(

@@ -1,0 +1,37 @@
+"""A pool without a shared scratch: nodes have a disk each, and HTCondor brings a job its
+inputs and takes its results back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pegasus_bb_testbed.home import Home
+
+from testbed.tests.slurm_site import ON_SECOND
+from testbed.tests.test_site_unseen_submit_dir import UnseenRunner, look_around, unseen
+from tests.support.user_site import expected
+
+__all__ = ["unseen"]
+pytestmark = [pytest.mark.site, ON_SECOND]
+TRANSIENT = ("--bb-mode", "transient")
+
+
+class AloneRunner(UnseenRunner):
+    def _sites(self) -> dict[str, Any]:
+        sites = super()._sites()
+        row = {"name": "disk", "backend": "node-local", "path": "$_CONDOR_SCRATCH_DIR"}
+        row |= {"mount": "any", "submit_dir": "local", "request": "request_disk={kib}"}
+        sites["x-storage-tiers"] = {"cluster": [row]}
+        return sites
+
+
+@pytest.mark.parametrize("chains", ["off", "on"])
+def test_files_come_and_go_with_each_job(unseen: Home, chains: str) -> None:
+    runner = AloneRunner(unseen, f"alone-{chains}")
+    look_around(runner)
+    runner.planned("bb", *TRANSIENT, "--bb-chains", chains)
+    assert "engine: dagman" in runner.run_well("bb").err
+    assert runner.content("bb") == expected()
+    notes = runner.submit_dir("bb") / "bb/stage_out"
+    assert list(notes.glob("*.json"))

@@ -86,6 +86,11 @@ def _nodes(given: PlanningInput, tier: Tier) -> Iterator[str]:
 
 def what_nodes_see(tier: Tier) -> str:
     """Whether nodes see the submit directory, and whether that is a guess."""
+    if tier.is_all_nodes_see and not tier.is_reserved:
+        return (
+            "need not see anything of this machine: HTCondor brings what a job needs, "
+            f"and takes its results back (submit_dir: local in tier {tier.name})"
+        )
     if tier.is_all_nodes_see:
         return (
             "need not see the submit directory: if it is not on the tier, a job brings "

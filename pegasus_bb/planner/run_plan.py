@@ -158,7 +158,7 @@ def plan_run(
     uuid = str(uuids.uuid4())
     directories = run_directories(options, label, uuid)
     if decision is not None and decision.placement.tier.is_all_nodes_see:
-        from pegasus_bb.planner.travelling import check_seen  # few pools
+        from pegasus_bb.planner.travelling_limits import check_seen  # few pools
 
         check_seen(options, given, decision.placement, directories.submit_dir)
     folder = options.output_dir

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from tests.support.unseen_folder import python_of_nodes, what_is_missing
@@ -18,12 +21,90 @@ def pool(site: Site) -> Site:
     return site
 
 
-def on_nodes(pool: Site) -> tuple[str, ...]:
-    return (*TRANSIENT, "--bb-python", str(python_of_nodes(pool.root)))
+def planned(pool: Site, *more: str) -> Path:
+    on_nodes = ("--bb-python", str(python_of_nodes(pool.root)))
+    return pool.planned("bb", *TRANSIENT, *on_nodes, *more)
 
 
 @pytest.mark.parametrize("chains", ["off", "on"])
 def test_files_come_and_go_with_each_job(pool: Site, chains: str) -> None:
-    pool.planned("bb", *on_nodes(pool), "--bb-chains", chains)
+    folder = planned(pool, "--bb-chains", chains)
     pool.finishes("bb")
     assert not list((pool.root / "nvme").iterdir())
+    assert list((folder / "bb/stage_out").glob("*.json"))
+    assert not list(pool.root.glob("pfs/**/.pegasus_bb_landing/*"))
+
+
+def test_a_failed_task_is_tried_again_and_its_note_comes_back(pool: Site) -> None:
+    folder = planned(pool, "--cleanup", "none")
+    pool.trouble.write_text("d.dat")
+    assert pool.run("bb").returncode != 0
+    failed = json.loads((folder / "bb/stage_out/mix_D.json").read_text())
+    assert failed["status"] == 1
+    assert (
+        "the disk on my desk is full"
+        in pool.tasks("bb")["D"]["files"]["stderr"]["data"]
+    )
+    pool.trouble.unlink()
+    pool.finishes("bb")
+    assert not list(pool.root.glob("pfs/**/.pegasus_bb_landing/*"))
+
+
+def test_an_input_that_a_task_changes_is_its_own(pool: Site) -> None:
+    """Two tasks read what A has made; the first one spoils its copy."""
+    task = pool.root / "mix.py"
+    spoil = "open(inputs[0], 'a').write('spoilt') if out == 'b.dat' else None"
+    task.write_text(f"{task.read_text()}{spoil}\n")
+    planned(pool)
+    pool.finishes("bb")
+
+
+def test_a_disk_without_room_fails_its_job_and_nothing_else(pool: Site) -> None:
+    folder = planned(pool, "--bb-capacity", "1000PiB")
+    assert pool.run("bb").returncode != 0
+    said = "".join(each.read_text() for each in folder.glob("*/*/mix_A.err.*"))
+    assert "this job needs" in said
+    assert "on the PFS" not in said
+
+
+REFUSED = [
+    (("--bb-mode", "off"), "--bb-mode transient, or a plain pegasus-plan"),
+    ((*TRANSIENT, "--bb-keep-failed", "on"), "leave --bb-keep-failed out"),
+    ((*TRANSIENT, "--bb-darshan", "auto"), "Darshan writes its logs to the submit"),
+]
+
+
+@pytest.mark.parametrize(("options", "says"), REFUSED)
+def test_what_needs_the_submit_host_is_refused(
+    site: Site, options: tuple[str, ...], says: str
+) -> None:
+    site.has_disks(mount="any", submit_dir="local")
+    assert says in site.refuses("bb", *options)
+
+
+def test_a_file_on_the_pfs_is_refused(site: Site) -> None:
+    site.has_disks(mount="any", submit_dir="local", outputs="pfs")
+    said = site.refuses("bb", *TRANSIENT)
+    assert "d.dat lives on the PFS" in said
+    assert "nodes see nothing of the submit host" in said
+
+
+def test_a_name_that_a_list_of_htcondor_cannot_have_is_refused(site: Site) -> None:
+    site.has_disks(mount="any", submit_dir="local")
+    with site.edited("workflow.yml") as workflow:
+        for use in (use for job in workflow["jobs"] for use in job["uses"]):
+            use.update(lfn="a,b.dat") if use["lfn"] == "a.dat" else None
+    assert "HTCondor's lists of files have no commas" in site.refuses("bb", *TRANSIENT)
+
+
+def test_a_checkpoint_is_refused(site: Site) -> None:
+    site.has_disks(mount="any", submit_dir="local")
+    with site.edited("workflow.yml") as workflow:
+        workflow["jobs"][0]["uses"].append({"lfn": "saved", "type": "checkpoint"})
+    assert "checkpoint saved is saved to the scratch" in site.refuses("bb", *TRANSIENT)
+
+
+def test_a_real_pegasus_plans_no_such_run(site: Site) -> None:
+    site.has_disks(mount="any", submit_dir="local")
+    said = site.refuses("bb", *TRANSIENT, "--bb-planner", "pegasus")
+    assert "pegasus-plan" in said

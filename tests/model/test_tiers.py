@@ -70,7 +70,12 @@ def test_a_mistake_has_its_line(
         ("node-local", ["path: /x", "mount: no"], "mount", "unknown mount"),
         ("node-local", ["path: /x", "pool: p"], "pool", "has no such key"),
         ("node-local", ["path: /x", "largest: 1GiB"], "largest", "none asks"),
-        ("node-local", ["submit_dir: local"], "submit_dir", "from the scratch of"),
+        (
+            "node-local",
+            ["path: /x", "cache: 1GiB", "submit_dir: local"],
+            "cache",
+            "a cache on the node would save nothing",
+        ),
         ("datawarp", ["submit_dir: local"], "submit_dir", "blahp hands over no files"),
         ("slurm-lua", ["submit_dir: local"], "submit_dir", "blahp hands over no files"),
     ],

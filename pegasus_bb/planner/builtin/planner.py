@@ -87,7 +87,7 @@ def _check_off(given: PlanningInput) -> None:
     if tier is None or given.settings.mode.uses_tier:
         return
     if any(job.runs_on(site) for job in jobs):
-        from pegasus_bb.planner.travelling import refuse_off  # few pools
+        from pegasus_bb.planner.travelling_limits import refuse_off  # few pools
 
         refuse_off(given, tier)
 

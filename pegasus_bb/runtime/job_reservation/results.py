@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import sys
 import time
 from collections.abc import Mapping
@@ -192,11 +193,18 @@ def _put(space: Space, lfn: str) -> dict[str, Any]:
     made = _path(space, lfn)
     dest = os.path.join(space.results, lfn)
     os.makedirs(os.path.dirname(dest), exist_ok=True)
-    if space.by_system:
+    if space.by_system or (space.goes_with_job and _can_move(made, dest)):
         put = _move(made, dest, lfn)
     else:
         put = copy_path(made, dest, replace=True, vanishing=space.vanishing)
     return {"size": put.size, "digest": put.digest}
+
+
+def _can_move(made: str, dest: str) -> bool:
+    """Whether ``made`` is a file that a rename brings to ``dest``."""
+    found = os.lstat(made)
+    is_plain = stat.S_ISREG(found.st_mode) and not _is_shared(made)
+    return is_plain and found.st_dev == os.stat(os.path.dirname(dest)).st_dev
 
 
 def _move(made: str, dest: str, lfn: str) -> Copied:

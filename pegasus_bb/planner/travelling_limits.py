@@ -1,0 +1,157 @@
+"""What needs nodes that see more of the submit host than their tier, and is refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.paths import is_below
+from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.decide.survey import staged_executables
+from pegasus_bb.model.dag.blahp import CONDOR, GRID
+from pegasus_bb.model.placement import PFS, JobReservation, Placement
+from pegasus_bb.model.tiers import SUBMIT_DIR, Tier
+from pegasus_bb.model.transformations import Executable
+from pegasus_bb.model.workflow import Job
+from pegasus_bb.planner.options import PlanOptions
+
+LOCAL = "local"
+_SHARED = "submit_dir: shared, where nodes see it"
+_OTHERWISE = f"or {_SHARED}"
+_OF_LISTS = re.compile(r"[,\s$\"\\]")
+_NO_LIST = "HTCondor's lists of files have no commas, blanks, quotes, backslashes and $"
+_ALONE = "nodes see nothing of the submit host (submit_dir: local)"
+
+
+def check_seen(
+    options: PlanOptions, given: PlanningInput, placement: Placement, submit_dir: Path
+) -> None:
+    """Raises UsageError for what needs nodes that see more than their tier."""
+    tier = placement.tier
+    entry = given.catalogs.tier_entry(tier).below(SUBMIT_DIR)
+    mode = given.settings.mode
+    if not tier.is_reserved:
+        _check_alone(given, placement, submit_dir)
+        return
+    if not mode.is_only_shared:
+        raise entry.error(
+            f"in mode {mode} jobs work with files and notes of the submit host, and "
+            "the nodes of this tier see nothing but the tier",
+            LOCAL,
+            f"--bb-mode persistent; {_OTHERWISE}",
+        )
+    if given.scratch == str(options.scratch_beside(given.site.name)):
+        _check_on_tier(given, placement)
+    path = tier.settings["path"]
+    if is_below(str(submit_dir), path):
+        return
+    for option, why in _needs(given):
+        would_do = f"{option}, --dir {path.rstrip('/')}/submit; {_OTHERWISE}"
+        raise entry.error(f"{why}, and nodes do not see it", LOCAL, would_do)
+
+
+def _check_alone(given: PlanningInput, placement: Placement, submit_dir: Path) -> None:
+    """Raises UsageError for what a job of a disk cannot bring, and for what HTCondor
+    cannot take back."""
+    tier = placement.tier
+    entry = given.catalogs.tier_entry(tier).below(SUBMIT_DIR)
+    mode = given.settings.mode
+    if mode.is_shared:
+        why = f"in mode {mode} jobs work on a second tier, too, and these see their own"
+        raise entry.error(why, LOCAL, f"--bb-mode transient; {_OTHERWISE}")
+    for option, why in _needs(given):
+        raise entry.error(f"{why}, and nodes do not see it", LOCAL, option)
+    _check_images(given, tier)
+    for job in given.workflow.jobs.values():
+        if job.runs_on(tier.site):
+            _check_job(given, placement.job_reservations.get(job.id), job)
+    for path in (given.scratch, str(submit_dir)):
+        if _OF_LISTS.search(path):
+            raise UsageError(f"{path}: {_NO_LIST}; name another folder")
+
+
+def _check_images(given: PlanningInput, tier: Tier) -> None:
+    transformations = given.catalogs.transformations
+    staged = staged_executables(given.workflow, transformations, tier.site)
+    images = [n for n, each in staged.items() if not isinstance(each, Executable)]
+    for image in images:
+        raise UsageError(
+            f"{image}: the image of a container is brought to the scratch of the run, "
+            f"and {_ALONE}; name one that the nodes have, or that is pulled (docker://)"
+        )
+
+
+def _check_job(given: PlanningInput, own: JobReservation | None, job: Job) -> None:
+    """Raises CatalogError for a job whose files cannot travel."""
+    for why, found, would_do in _obstacles(own, job):
+        raise given.workflow.document.error(
+            f"{why}, and {_ALONE}", ["jobs", job.index], found, would_do
+        )
+
+
+def _obstacles(own: JobReservation | None, job: Job) -> Iterator[tuple[str, str, str]]:
+    """Why ``job`` cannot travel: the reason, what was found, what would do."""
+    if job.is_sub_workflow:
+        yield "the jobs of a sub-workflow are planned when it runs", job.kind, _SHARED
+    elif own is None:
+        why = "a job without files on the tier works in the scratch of the run"
+        yield why, job.id, f"a file of its own on the tier; {_OTHERWISE}"
+    else:
+        for use in job.checkpoints():
+            yield f"checkpoint {use.lfn} is saved to the scratch", use.lfn, _SHARED
+        on_the_tier = f"let it live on the tier; {_OTHERWISE}"
+        for lfn in (*own.read, *own.write):
+            yield f"{lfn} lives on the PFS", lfn, on_the_tier
+        for lfn in filter(_OF_LISTS.search, own.stage_in):
+            yield _NO_LIST, lfn, "another name"
+
+
+def _needs(given: PlanningInput) -> Iterator[tuple[str, str]]:
+    """What cannot travel: what to do about it, and why."""
+    settings = given.settings
+    if settings.falls_back:
+        why = "with --bb-fallback pfs the first job notes in the submit directory"
+        yield "leave --bb-fallback out", f"{why} which storage the run is on"
+    if settings.keeps_failed:
+        why = "with --bb-keep-failed jobs save their folders in the submit directory"
+        yield "leave --bb-keep-failed out", why
+    if settings.darshan != "off":
+        why = "Darshan writes its logs to the submit directory"
+        yield "leave --bb-darshan out", why
+    if (given.site.profile("pegasus", "style") or CONDOR).lower() in GRID:
+        yield (
+            "style: condor",
+            "jobs reach the batch system through blahp, which hands over no files: "
+            "each node opens those of the submit directory itself",
+        )
+
+
+def _check_on_tier(given: PlanningInput, placement: Placement) -> None:
+    """Raises UsageError for a file in a folder that only the submit host has."""
+    files = placement.files.values()
+    found = next((f for f in files if f.tier == PFS and f.how != "link"), None)
+    if found is not None:
+        raise UsageError(
+            f"{found.lfn} is to live on the PFS ({found.reason}), and nodes do not see "
+            f"{given.scratch} (submit_dir: local). Name a folder that they see with "
+            f"the key scratch of tier {placement.tier.name}, or let the file live on "
+            "the tier"
+        )
+
+
+def refuse_off(given: PlanningInput, tier: Tier) -> NoReturn:
+    """Raises CatalogError: without a tier there is no folder that nodes see."""
+    mode = "persistent" if tier.is_reserved else "transient"
+    raise (
+        given.catalogs.tier_entry(tier)
+        .below(SUBMIT_DIR)
+        .error(
+            "in mode off the jobs of the built-in planner work beside the submit "
+            "directory, which the nodes of this tier do not see",
+            LOCAL,
+            f"--bb-mode {mode}, or a plain pegasus-plan",
+        )
+    )

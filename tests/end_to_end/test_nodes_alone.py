@@ -108,3 +108,15 @@ def test_a_real_pegasus_plans_no_such_run(site: Site) -> None:
     site.has_disks(mount="any", submit_dir="local")
     said = site.refuses("bb", *TRANSIENT, "--bb-planner", "pegasus")
     assert "pegasus-plan" in said
+
+
+def test_a_file_that_the_user_lets_travel_counts_from_the_submit_directory(
+    site: Site,
+) -> None:
+    site.has_disks(mount="any", submit_dir="local")
+    with site.edited("workflow.yml") as workflow:
+        brings = {"transfer_input_files": "own.cfg, /etc/hosts"}
+        workflow["jobs"][0]["profiles"] = {"condor": brings}
+    folder = site.planned("bb", *TRANSIENT)
+    job = (folder / "00/00/mix_A.sub").read_text()
+    assert f", {folder}/own.cfg, /etc/hosts\n" in job

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping
 
 from pegasus_bb.model.dag.blahp import GRID
@@ -58,7 +59,7 @@ def frame(
     own = {key: _literal(value) for key, value in own.items()}
     if run.jobs_travel and not planned.on_submit_host:
         entries["transfer_output_files"] = "%(returned)s"
-        more = own.get(_BRINGS)
+        more = _from_submit_dir(own.get(_BRINGS, ""), submit_dir)
         own[_BRINGS] = f"%(brought)s, {more}" if more else "%(brought)s"
     if style == "local":  # universe and files are the submit host's own
         own = {key: own[key] for key in own if key.startswith("periodic_")}
@@ -75,6 +76,12 @@ def frame(
         "",
     ]
     return "\n".join(lines)
+
+
+def _from_submit_dir(names: str, submit_dir: str) -> str:
+    """A user's list of files with full paths: the others count from scratch."""
+    listed = filter(None, map(str.strip, names.split(",")))
+    return ", ".join(posixpath.join(submit_dir, name) for name in listed)
 
 
 def _head(run: RunPlan) -> list[str]:

@@ -19,6 +19,11 @@ from pegasus_bb.core.process import Finished, ask, start
 from pegasus_bb_testbed.home import Home
 
 _KINDS = ("--mount", "--pid", "--uts", "--ipc", "--net")
+# A chroot is left by what enters a mount namespace, and a root that is no mount cannot
+# be made private.
+_NEW_ROOT = """
+mount --rbind "$0" "$0" && cd "$0" && pivot_root . mnt && umount -l mnt && exec "$@"
+"""
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -135,6 +140,15 @@ def inside(
     ]
 
 
+def call_at_new_root(home: Home, argv: Sequence[str]) -> Finished:
+    """Like ``call``, in a mount namespace whose root is that of the testbed: what
+    enters a namespace that ``argv`` makes stays in the testbed."""
+    words = inside(home, argv)
+    at = words.index("chroot")
+    enter = ["unshare", "--mount", "--propagation", "private", "sh", "-c", _NEW_ROOT]
+    return ask([*words[:at], *enter, str(home.root), *words[at + 2 :]], timeout=60.0)
+
+
 def _environ(home: Home) -> dict[str, str]:
     try:
         return dict(read_json(str(home.environ)))
@@ -153,8 +167,13 @@ def processes(pid: int) -> list[int]:
     return [int(path.name) for path in paths if _namespace(path.name) == mine]
 
 
-def mounted_below(folder: Path) -> list[str]:
-    lines = Path("/proc/self/mountinfo").read_text().splitlines()
+def mounted_inside(home: Home, folder: Path) -> list[str]:
+    """The mount points below ``folder`` in the testbed, as the host names them."""
+    return mounted_below(folder, str(holder_of(home)))
+
+
+def mounted_below(folder: Path, process: str = "self") -> list[str]:
+    lines = Path(f"/proc/{process}/mountinfo").read_text().splitlines()
     points = (line.split()[4] for line in lines)
     return [point for point in points if Path(point).is_relative_to(folder)]
 

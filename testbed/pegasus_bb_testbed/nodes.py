@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.core.paths import is_below
 from pegasus_bb.core.process import ask
 from pegasus_bb.core.units import MIB
 from pegasus_bb_testbed.holder import HOST
 from pegasus_bb_testbed.home import Home
-from pegasus_bb_testbed.namespace import call
+from pegasus_bb_testbed.namespace import call, call_at_new_root, mounted_inside
 
 DISK = "/nvme"  # of a node, as its jobs see it
 GRES = "nvme"  # how a job asks for it, in MB
@@ -27,6 +28,8 @@ _MEMORY = 2048  # MiB of each of several nodes
 _PORT = 6830  # of the first of several
 _SIZE = 64 * MIB
 _PATIENCE = 30.0  # seconds
+JOBS = ".jobs"  # on it, where Slurm keeps the /tmp of each job
+_PRIVATE = ("/tmp", "/var/tmp")  # noqa: S108
 _JOBS = "condor"  # on it, where HTCondor starts jobs
 ON_A_NODE = "/usr/local/sbin/on-a-node"
 AS_A_NODE = "/usr/local/sbin/as-a-node"  # starts a program that sees what nodes see
@@ -57,11 +60,16 @@ def names(home: Home) -> list[str]:
 def start(home: Home) -> None:
     """Start the slurmd of each node that has none. Raises PegasusBBError."""
     make_disks(home)
-    for name in missing(home):
+    _write_private_folders(home)
+    for number, name in enumerate(names(home)):
+        if name not in missing(home):
+            continue
         argv = ["/usr/sbin/slurmd"]
-        if name != HOST:
-            argv = [ON_A_NODE, name, AS_A_NODE, *argv]
-        answer = call(home, argv)
+        if name == HOST:
+            answer = call(home, argv)
+        else:
+            argv = [*_on_one_cpu(number), ON_A_NODE, name, AS_A_NODE, *argv]
+            answer = call_at_new_root(home, argv)
         if answer.status != 0:
             raise PegasusBBError(f"in the testbed, {' '.join(argv)}: {answer.err}")
     until = time.monotonic() + _PATIENCE  # a slurmd notes its number after its start
@@ -69,6 +77,24 @@ def start(home: Home) -> None:
         if time.monotonic() > until:
             raise PegasusBBError(f"in the testbed, no slurmd runs for {late}")
         time.sleep(0.1)
+
+
+def _write_private_folders(home: Home) -> None:
+    """What each job has to itself: /tmp and /var/tmp, unless something of the host is
+    seen there, which would be hidden."""
+    root = str(home.root)
+    shown = [path.removeprefix(root) for path in mounted_inside(home, home.root)]
+    free = [x for x in _PRIVATE if not any(is_below(p, x) and p != x for p in shown)]
+    folders = ",".join(free or ["/dev/shm"])  # noqa: S108 - it is private in any case
+    text = f"AutoBasePath=true\nBasePath={DISK}/{JOBS}\nDirs={folders}\n"
+    (home.root / "etc/slurm/job_container.conf").write_text(text)
+
+
+def _on_one_cpu(number: int) -> list[str]:
+    """Linux 6.18 numbers namespaces for each processor. Slurm keeps that of a job by a
+    mount, which Linux refuses where the namespace is older than slurmd's."""
+    known = sorted(os.sched_getaffinity(0))
+    return ["taskset", "--cpu-list", str(known[number % len(known)])]
 
 
 def missing(home: Home) -> list[str]:

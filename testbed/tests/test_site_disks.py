@@ -149,7 +149,9 @@ def left_on_disks(home: Home) -> set[str]:
     disks = [nodes.disk_of(home, name) for name in NODES]
     found = call(home, ["ls", "-A", *map(str, disks)]).out.split()
     return {
-        name for name in found if not name.startswith(("/", "lost+found", "condor"))
+        name
+        for name in found
+        if not name.startswith(("/", "lost+found", "condor", nodes.JOBS))
     }
 
 
@@ -265,3 +267,16 @@ def test_a_slurmd_that_has_ended_is_started_again(four: LuaSite) -> None:
     assert site.dead_daemons(home) == []
     hosts = four.run("wfuser", "srun", "-N4", "cat", "/proc/sys/kernel/hostname")
     assert sorted(hosts.out.split()) == list(NODES), hosts.err
+
+
+def test_each_job_has_a_tmp_of_its_own_on_the_disk_of_its_node(
+    stories: Stories,
+) -> None:
+    four = stories.four
+    look = "ls -A /tmp | wc -l; stat -c %a /tmp; df --output=target /tmp | tail -1"
+    leave = "touch /tmp/left /var/tmp/left"
+    for _ in range(2):
+        said = four.run("wfuser", "srun", "-w", "node1", "sh", "-c", f"{look}; {leave}")
+        assert said.out.split() == ["0", "700", "/tmp"]
+    seen = four.run("root", "find", str(nodes.disk_of(four.home, "node1")))
+    assert "left" not in seen.out

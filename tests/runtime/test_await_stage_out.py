@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from pegasus_bb.core.errors import DATA_NOT_SAFE, DEADLINE_PASSED, NOT_YET, DataNotSafe
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.job_reservation import stage_out_landing
 from pegasus_bb.runtime.programs.await_stage_out import poll
 from tests.support.job_reservation_site import JOB, NODE, JobSite
 
@@ -82,6 +85,38 @@ def test_a_result_that_is_not_right_gets_no_name(
     assert not (site.scratch / "out.txt").exists()
     (site.landing / "out.txt").write_text("input\n")
     assert landed(site).returncode == 0
+
+
+def brought_by_htcondor(site: JobSite) -> None:
+    """The note and the results come back with the job, and neither is durable."""
+    site.stage_out()
+    file = site.bb / "transient.json"
+    request = json.loads(file.read_text())
+    request["settings"]["submit_dir"] = "local"
+    file.write_text(json.dumps(request))
+    note = site.bb / "stage_out" / f"{NODE}.json"
+    note.rename(site.landing.parent / f"{JOB}.json")
+
+
+def test_results_that_htcondor_brings_are_durable_before_they_get_their_names(
+    site: JobSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brought_by_htcondor(site)
+    named: list[bool] = []
+
+    def sync(handle: int) -> None:
+        named.append((site.scratch / "out.txt").exists())
+
+    monkeypatch.setattr(stage_out_landing, "sync_file_system", sync)
+    assert "2 results are back" in poll(BBDir(str(site.bb)), NODE, JOB)
+    assert named == [False]
+    assert (site.scratch / "out.txt").read_text() == "input\n"
+
+
+def test_the_note_of_a_failed_job_comes_back_too(site: JobSite) -> None:
+    brought_by_htcondor(site)
+    assert landed(site, status="1", judge="1").returncode == 1
+    assert (site.bb / "stage_out" / f"{NODE}.json").exists()
 
 
 def test_a_scratch_that_is_not_mounted_here_is_named(site: JobSite) -> None:

@@ -50,8 +50,9 @@ def note_of_traveller(scratch: str, node: str, job: str) -> str:
 def take_note_of_traveller(bb: BBDir, node: str, job: str) -> None:
     """Put the note that HTCondor has brought back, if there is one, to those of the
     run. Raises OSError, UsageError."""
-    came = note_of_traveller(bb.transient().prefix, node, job)
-    if os.path.exists(came):
+    request = bb.transient()
+    came = note_of_traveller(request.prefix, node, job)
+    if request.is_all_nodes_see and os.path.exists(came):
         note = read_json(came)
         os.makedirs(bb.file(NOTES), exist_ok=True)
         write_json(note_path(bb, node), note)

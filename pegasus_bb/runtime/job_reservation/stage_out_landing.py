@@ -11,6 +11,7 @@ from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.removal import remove
 from pegasus_bb.runtime.job_reservation.planned import landing_of
 from pegasus_bb.runtime.scratch_links import checked_path
+from pegasus_bb.runtime.staging.durable import sync_file_system
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.folder_lfns import digest_path
 from pegasus_bb.runtime.staging.items import stamp
@@ -47,6 +48,15 @@ class StageOutLanding:
             return faults
         faults = {lfn: self._digest_fault(lfn, wrong) for lfn in self._files}
         return {lfn: message for lfn, message in faults.items() if message}
+
+    def sync(self) -> None:
+        """Make all that has arrived durable. May be repeated. Raises OSError."""
+        with contextlib.suppress(FileNotFoundError):  # all have their final names
+            handle = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                sync_file_system(handle)
+            finally:
+                os.close(handle)
 
     def name(self) -> None:
         """Give every file its final name. May be repeated. Raises OSError."""

@@ -9,6 +9,7 @@ out, or that has vanished.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -57,9 +58,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return UsageError.exit_code
     node, job, status, *post = arguments
     bb = BBDir.of_this_program()
-    if bb.transient().is_all_nodes_see:
-        take_note_of_traveller(bb, node, job)
     if status != "0":
+        with contextlib.suppress(PegasusBBError, OSError, ValueError):
+            take_note_of_traveller(bb, node, job)
         _become(post)
     code = program.answer(
         "await_stage_out",
@@ -105,6 +106,7 @@ def poll(bb: BBDir, node: str, job: str, silent: float = SILENT) -> str:
     """
     request = bb.transient()
     waiting = _Waiting(bb, node, job)
+    take_note_of_traveller(bb, node, job)
     note = _note(bb, node, job)
     if note is None:
         if waiting.seconds() < min(silent, request.wait):
@@ -129,6 +131,8 @@ def poll(bb: BBDir, node: str, job: str, silent: float = SILENT) -> str:
         if note.get("slurm"):
             list_kept(bb, node, str(note["slurm"]))
         raise DeadlinePassed(_deadline_message(node, note, missing, request))
+    if request.is_all_nodes_see:
+        landing.sync()  # HTCondor has written the results, and does not sync
     landing.name()
     waiting.end()
     return f"{node}: {len(note['files'])} results are back"

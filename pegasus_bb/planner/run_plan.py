@@ -160,7 +160,7 @@ def plan_run(
     if decision is not None and decision.placement.tier.is_all_nodes_see:
         from pegasus_bb.planner.travelling_limits import check_seen  # few pools
 
-        check_seen(options, given, decision.placement, directories.submit_dir)
+        check_seen(options, given, decision.placement, directories)
     folder = options.output_dir
     properties = given.catalogs.properties
     settings = given.settings

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NoReturn
 
 from pegasus_bb.core.errors import UsageError
@@ -16,9 +15,11 @@ from pegasus_bb.model.placement import PFS, JobReservation, Placement
 from pegasus_bb.model.tiers import SUBMIT_DIR, Tier
 from pegasus_bb.model.transformations import Executable
 from pegasus_bb.model.workflow import Job
-from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.options import PlanOptions, RunDirectories
+from pegasus_bb.runtime.bbdir import ARCHIVE
 
 LOCAL = "local"
+_OURS = ("bin", ARCHIVE, "condor_exec.exe")
 _SHARED = "submit_dir: shared, where nodes see it"
 _OTHERWISE = f"or {_SHARED}"
 _OF_LISTS = re.compile(r"[,\s$\"\\]")
@@ -27,14 +28,17 @@ _ALONE = "nodes see nothing of the submit host (submit_dir: local)"
 
 
 def check_seen(
-    options: PlanOptions, given: PlanningInput, placement: Placement, submit_dir: Path
+    options: PlanOptions,
+    given: PlanningInput,
+    placement: Placement,
+    directories: RunDirectories,
 ) -> None:
     """Raises UsageError for what needs nodes that see more than their tier."""
     tier = placement.tier
     entry = given.catalogs.tier_entry(tier).below(SUBMIT_DIR)
     mode = given.settings.mode
     if not tier.is_reserved:
-        _check_alone(given, placement, submit_dir)
+        _check_alone(given, placement, directories)
         return
     if not mode.is_only_shared:
         raise entry.error(
@@ -46,14 +50,16 @@ def check_seen(
     if given.scratch == str(options.scratch_beside(given.site.name)):
         _check_on_tier(given, placement)
     path = tier.settings["path"]
-    if is_below(str(submit_dir), path):
+    if is_below(str(directories.submit_dir), path):
         return
     for option, why in _needs(given):
         would_do = f"{option}, --dir {path.rstrip('/')}/submit; {_OTHERWISE}"
         raise entry.error(f"{why}, and nodes do not see it", LOCAL, would_do)
 
 
-def _check_alone(given: PlanningInput, placement: Placement, submit_dir: Path) -> None:
+def _check_alone(
+    given: PlanningInput, placement: Placement, directories: RunDirectories
+) -> None:
     """Raises UsageError for what a job of a disk cannot bring, and for what HTCondor
     cannot take back."""
     tier = placement.tier
@@ -68,9 +74,16 @@ def _check_alone(given: PlanningInput, placement: Placement, submit_dir: Path) -
     for job in given.workflow.jobs.values():
         if job.runs_on(tier.site):
             _check_job(given, placement.job_reservations.get(job.id), job)
-    for path in (given.scratch, str(submit_dir)):
+    relative = directories.relative_dir
+    for path in (given.scratch, str(directories.submit_dir), relative):
         if _OF_LISTS.search(path):
             raise UsageError(f"{path}: {_NO_LIST}; name another folder")
+    name = relative.rpartition("/")[2]
+    if name in _OURS or name.endswith(".json"):
+        raise UsageError(
+            f"--relative-dir {relative}: the scratch of the run comes with each job as "
+            f"a folder {name}, beside a file of that name; another last name would do"
+        )
 
 
 def _check_images(given: PlanningInput, tier: Tier) -> None:

@@ -24,8 +24,10 @@ from testbed.tests.test_site_unseen_submit_dir import (
     PERSISTENT,
     UnseenRunner,
     forget_unseen,
+    look_around,
 )
 from testbed.tests.workflow_runner import BackgroundCommand, expected
+from tests.support.user_site import expected as of_all
 
 pytestmark = [pytest.mark.site, ON_LUA]
 PROFILES = {"pegasus": {"style": "condor", "data.configuration": "condorio"}}
@@ -112,6 +114,19 @@ class Quickstart(UnseenRunner):
         return super().planned(run, *words, *more)
 
 
+class Alone(UnseenRunner):
+    """The four disks are all that nodes have, and chains stay on them."""
+
+    def __init__(self, home: Home) -> None:
+        super().__init__(home, "alone")
+        look_around(self)
+        tier = {"name": "disk", "backend": "node-local", "path": "$_CONDOR_SCRATCH_DIR"}
+        tier |= {"request": "request_disk={kib}", "mount": "any", "granularity": "1MiB"}
+        with self.edited("sites.yml") as sites:
+            row = {**tier, "submit_dir": "local"}
+            sites["x-storage-tiers"] = {"cluster": [row]}
+
+
 class Stories:
     """Four runs at once: all mostly wait for HTCondor."""
 
@@ -124,6 +139,9 @@ class Stories:
         self.public: list[UnseenRunner] = [Masks(home), Quickstart(home)]
         for runner in self.public:
             runner.planned("run", *PERSISTENT)
+        self.alone = Alone(home)
+        self.alone.planned("run", *TRANSIENT, "--bb-chains", "on")
+        self.of_alone = self.alone.start("run")
         self.of_public = [runner.start("run") for runner in self.public]
 
 
@@ -186,3 +204,14 @@ def test_public_kinds_of_workflow_run_where_nodes_see_the_tier_alone(
         done = run.end()
         assert done.status == 0, done.err
         assert runner.content("run") == expected(2)
+
+
+def test_files_come_and_go_with_jobs_and_chains_in_a_pool_that_shares_nothing(
+    stories: Stories,
+) -> None:
+    done = stories.of_alone.end()
+    assert done.status == 0, done.err
+    runner = stories.alone
+    assert runner.content("run") == of_all()
+    notes = {path.stem for path in runner.submit_dir("run").glob("bb/stage_out/*.json")}
+    assert notes == {"mix_A", "mix_B", "mix_C", "merge_mix_chain1_ID1"}

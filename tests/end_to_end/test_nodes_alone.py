@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,26 @@ def test_a_disk_without_room_fails_its_job_and_nothing_else(pool: Site) -> None:
     assert "on the PFS" not in said
 
 
+# Lets the disk be a second mount of the file system where the job starts.
+SECOND_MOUNT = """#!/bin/sh
+[ -n "$PEGASUS_BB_SUBMIT_DIR" ] || exec {python} "$@"
+mkdir -p "$_CONDOR_SCRATCH_DIR/disk"
+exec unshare --mount --propagation private sh -c '
+    mount --bind "$_CONDOR_SCRATCH_DIR/disk" {disk} && exec {python} "$@"
+' sh "$@"
+"""
+
+
+def test_a_second_mount_of_one_file_system_is_no_obstacle(pool: Site) -> None:
+    """As with HTCondor's MOUNT_UNDER_SCRATCH: no rename leads from one to the other."""
+    python = pool.root / "python-of-nodes"
+    text = SECOND_MOUNT.format(python=sys.executable, disk=pool.root / "nvme")
+    python.write_text(text)
+    python.chmod(0o755)
+    pool.planned("bb", *TRANSIENT, "--bb-python", str(python))
+    pool.finishes("bb")
+
+
 REFUSED = [
     (("--bb-mode", "off"), "--bb-mode transient, or a plain pegasus-plan"),
     ((*TRANSIENT, "--bb-keep-failed", "on"), "leave --bb-keep-failed out"),
@@ -110,13 +131,22 @@ def test_a_real_pegasus_plans_no_such_run(site: Site) -> None:
     assert "pegasus-plan" in said
 
 
-def test_a_file_that_the_user_lets_travel_counts_from_the_submit_directory(
-    site: Site,
+@pytest.mark.parametrize("name", ["bin", "runtime.zip", "transient.json"])
+def test_a_scratch_with_the_name_of_a_file_of_ours_is_refused(
+    site: Site, name: str
 ) -> None:
+    site.has_disks(mount="any", submit_dir="local")
+    said = site.refuses("bb", *TRANSIENT, "--relative-dir", f"runs/{name}")
+    assert "another last name would do" in said
+
+
+def test_files_that_the_user_lets_travel_come_and_go_as_well(site: Site) -> None:
     site.has_disks(mount="any", submit_dir="local")
     with site.edited("workflow.yml") as workflow:
         brings = {"transfer_input_files": "own.cfg, /etc/hosts"}
+        brings |= {"transfer_output_files": "own.log"}
         workflow["jobs"][0]["profiles"] = {"condor": brings}
     folder = site.planned("bb", *TRANSIENT)
     job = (folder / "00/00/mix_A.sub").read_text()
     assert f", {folder}/own.cfg, /etc/hosts\n" in job
+    assert ".pegasus_bb_landing/mix_A, own.log\n" in job

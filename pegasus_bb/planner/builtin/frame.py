@@ -19,6 +19,7 @@ from pegasus_bb.runtime.bbdir import SUBMIT_DIR
 
 _RULE = "#" * 70
 _BRINGS = "transfer_input_files"
+_RETURNS = "transfer_output_files"
 # A job that is held for four hours is removed from the queue, and fails.
 _HELD_TOO_LONG = "(JobStatus == 5) && ((CurrentTime - EnteredCurrentStatus) > 14400)"
 
@@ -58,7 +59,9 @@ def frame(
     own = {key.lower(): value for key, value in profiles.get("condor", {}).items()}
     own = {key: _literal(value) for key, value in own.items()}
     if run.jobs_travel and not planned.on_submit_host:
-        entries["transfer_output_files"] = "%(returned)s"
+        entries[_RETURNS] = "%(returned)s"
+        if run.request is None and own.get(_RETURNS):
+            own[_RETURNS] = f"%(returned)s, {own[_RETURNS]}"
         more = _from_submit_dir(own.get(_BRINGS, ""), submit_dir)
         own[_BRINGS] = f"%(brought)s, {more}" if more else "%(brought)s"
     if style == "local":  # universe and files are the submit host's own

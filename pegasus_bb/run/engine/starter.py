@@ -18,6 +18,7 @@ from pegasus_bb.model.dag.nodes import Node, Script
 from pegasus_bb.run.engine.children import Child, Children
 from pegasus_bb.run.engine.node_table import NodeEntry, NodeState, NodeTable
 from pegasus_bb.runtime.bbdir import SUBMIT_DIR
+from pegasus_bb.runtime.job_reservation.planned import LANDING
 from pegasus_bb.runtime.programs import exitcode
 
 _NOT_FOUND = 127  # exit status of a shell that cannot start a program
@@ -297,8 +298,9 @@ def job_command(job: SubmitFile, item: NodeEntry, submit_dir: Path) -> Command:
     def at(name: str) -> str:
         return str(cwd / name) if name and name != os.devnull else ""
 
-    # Else a list is of files that HTCondor alone looks for.
-    returned = job.transfer_output_files if job.preserve_relative_paths else ""
+    # Of other jobs it names files, which HTCondor alone looks for.
+    travels = SUBMIT_DIR in job.environment and job.preserve_relative_paths
+    returned = job.transfer_output_files if travels else ""
     return Command(
         [str(folder / job.executable), *job.arguments],
         str(cwd / job.remote_initialdir),
@@ -307,7 +309,7 @@ def job_command(job: SubmitFile, item: NodeEntry, submit_dir: Path) -> Command:
         at(job.output),
         at(job.error),
         _there_and_here(job.transfer_input_files, at, job),
-        _there_and_here(returned, at, job),
+        {n: p for n, p in _there_and_here(returned, at, job).items() if LANDING in n},
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 import sys
@@ -194,23 +195,21 @@ def _put(space: Space, lfn: str) -> dict[str, Any]:
     made = _path(space, lfn)
     dest = os.path.join(space.results, lfn)
     os.makedirs(os.path.dirname(dest), exist_ok=True)
-    if space.by_system or (space.goes_with_job and _can_move(made, dest)):
+    put = None
+    if space.by_system or (space.goes_with_job and _is_plain(made)):
         put = _move(made, dest, lfn)
-    else:
+    if put is None:
         put = copy_path(made, dest, replace=True, vanishing=space.vanishing)
     return {"size": put.size, "digest": put.digest}
 
 
-def _can_move(made: str, dest: str) -> bool:
-    """Whether ``made`` is a file that a rename brings to ``dest``."""
-    found = os.lstat(made)
-    is_plain = stat.S_ISREG(found.st_mode) and not _is_shared(made)
-    return is_plain and found.st_dev == os.stat(os.path.dirname(dest)).st_dev
+def _is_plain(made: str) -> bool:
+    return stat.S_ISREG(os.lstat(made).st_mode) and not _is_shared(made)
 
 
-def _move(made: str, dest: str, lfn: str) -> Copied:
+def _move(made: str, dest: str, lfn: str) -> Copied | None:
     """Move a result within the reservation; copy links, since DataWarp loses both
-    kinds."""
+    kinds. None if ``dest`` is on another mount."""
     if os.path.isdir(made):
         raise PegasusBBError(
             f"{lfn}: is a folder, and DataWarp stages the inputs of later jobs file by "
@@ -220,7 +219,12 @@ def _move(made: str, dest: str, lfn: str) -> Copied:
         return copy_path(made, dest)
     status = os.lstat(made)
     digest = digest_file(made)
-    os.rename(made, dest)
+    try:
+        os.rename(made, dest)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        return None
     return Copied(status.st_size, digest, status)
 
 

@@ -10,6 +10,7 @@ back the folder of the results:
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
@@ -47,7 +48,12 @@ class TravelledInputs(SharedInputs):
     def link(self, lfn: str, path: str, here: str) -> bool:
         if not self._moves(path):
             return False
-        os.rename(path, here)
+        try:
+            os.rename(path, here)
+        except OSError as error:
+            if error.errno != errno.EXDEV:  # a second mount of one file system
+                raise
+            return False
         return True
 
     def _moves(self, path: str) -> bool:

@@ -57,6 +57,7 @@ def test_several_nodes_have_a_disk_each_and_one_has_none(tmp_path: Path) -> None
     site.write_settings(home, 3)
     assert nodes.names(home) == ["node1", "node2", "node3"]
     assert conf.read_text().count("Gres=nvme:60") == 3
+    assert "JobContainerType" not in conf.read_text()  # 22.05 knows no Dirs
 
 
 def test_up_is_told_how_many_nodes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,8 @@ _KINDS = ("--mount", "--pid", "--uts", "--ipc", "--net")
 _NEW_ROOT = """
 mount --rbind "$0" "$0" && cd "$0" && pivot_root . mnt && umount -l mnt && exec "$@"
 """
+_AT_NEW_ROOT = ["unshare", "--mount", "--propagation", "private", "sh", "-c"]
+_AT_NEW_ROOT += [_NEW_ROOT]
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -102,9 +104,15 @@ def release(home: Home) -> None:
 
 
 def inside(
-    home: Home, argv: Sequence[str], user: str = "root", folder: str = "/"
+    home: Home,
+    argv: Sequence[str],
+    user: str = "root",
+    folder: str = "/",
+    *,
+    root: Sequence[str] = ("chroot",),
 ) -> list[str]:
-    """The words that run ``argv`` in the testbed as ``user`` in ``folder``.
+    """The words that run ``argv`` in the testbed as ``user`` in ``folder``; ``root``
+    are those that enter its root file system.
 
     Raises PegasusBBError where no testbed is up.
     """
@@ -126,7 +134,7 @@ def inside(
         f"--target={pid}",
         *_KINDS,
         "--",
-        "chroot",
+        *root,
         str(home.root),
         "setpriv",
         f"--reuid={user}",
@@ -143,10 +151,7 @@ def inside(
 def call_at_new_root(home: Home, argv: Sequence[str]) -> Finished:
     """Like ``call``, in a mount namespace whose root is that of the testbed: what
     enters a namespace that ``argv`` makes stays in the testbed."""
-    words = inside(home, argv)
-    at = words.index("chroot")
-    enter = ["unshare", "--mount", "--propagation", "private", "sh", "-c", _NEW_ROOT]
-    return ask([*words[:at], *enter, str(home.root), *words[at + 2 :]], timeout=60.0)
+    return ask(inside(home, argv, root=_AT_NEW_ROOT), timeout=60.0)
 
 
 def _environ(home: Home) -> dict[str, str]:

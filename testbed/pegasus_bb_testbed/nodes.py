@@ -28,7 +28,7 @@ _MEMORY = 2048  # MiB of each of several nodes
 _PORT = 6830  # of the first of several
 _SIZE = 64 * MIB
 _PATIENCE = 30.0  # seconds
-JOBS = ".jobs"  # on it, where Slurm keeps the /tmp of each job
+TMP_OF_JOBS = ".jobs"  # on it: Slurm has the /tmp of each job there
 _PRIVATE = ("/tmp", "/var/tmp")  # noqa: S108
 _JOBS = "condor"  # on it, where HTCondor starts jobs
 ON_A_NODE = "/usr/local/sbin/on-a-node"
@@ -61,8 +61,9 @@ def start(home: Home) -> None:
     """Start the slurmd of each node that has none. Raises PegasusBBError."""
     make_disks(home)
     _write_private_folders(home)
+    late = missing(home)
     for number, name in enumerate(names(home)):
-        if name not in missing(home):
+        if name not in late:
             continue
         argv = ["/usr/sbin/slurmd"]
         if name == HOST:
@@ -86,7 +87,7 @@ def _write_private_folders(home: Home) -> None:
     shown = [path.removeprefix(root) for path in mounted_inside(home, home.root)]
     free = [x for x in _PRIVATE if not any(is_below(p, x) and p != x for p in shown)]
     folders = ",".join(free or ["/dev/shm"])  # noqa: S108 - it is private in any case
-    text = f"AutoBasePath=true\nBasePath={DISK}/{JOBS}\nDirs={folders}\n"
+    text = f"AutoBasePath=true\nBasePath={DISK}/{TMP_OF_JOBS}\nDirs={folders}\n"
     (home.root / "etc/slurm/job_container.conf").write_text(text)
 
 

@@ -151,7 +151,7 @@ def left_on_disks(home: Home) -> set[str]:
     return {
         name
         for name in found
-        if not name.startswith(("/", "lost+found", "condor", nodes.JOBS))
+        if not name.startswith(("/", "lost+found", "condor", nodes.TMP_OF_JOBS))
     }
 
 

@@ -23,6 +23,7 @@ from pegasus_bb.planner.builtin.planner import BuiltInPlanner
 from pegasus_bb.planner.builtin.planner_limits import check_job, check_results_survive
 from pegasus_bb.planner.builtin.value_lines import ValueLines
 from pegasus_bb.planner.local_files import check_local_files
+from pegasus_bb.planner.omissions import check_settings
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus_home import resolve_home
 from pegasus_bb.planner.reading import (
@@ -37,7 +38,6 @@ from pegasus_bb.planner.reading import (
     read_user_input,
 )
 from pegasus_bb.planner.run_plan import output_sites, plan_run
-from pegasus_bb.planner.settings_left_out import check_settings
 
 T = TypeVar("T")
 _MOST = 20  # that a person reads; more of one kind say nothing new

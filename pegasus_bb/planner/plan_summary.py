@@ -1,9 +1,9 @@
-"""What planning chose, the file or option that set it, and what planning omits."""
+"""What planning chose, and the file or option that set it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pegasus_bb.core.units import abbreviate, format_files, format_size
@@ -15,12 +15,8 @@ from pegasus_bb.model.dag.blahp import CONDOR
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.settings import AUTO, PREFIX, Settings
 from pegasus_bb.model.tiers import KEY, SUBMIT_DIR, Tier
-from pegasus_bb.model.workflow import OWN_RUN, Workflow
-from pegasus_bb.planner.builtin.argument_words import loses_text
+from pegasus_bb.model.workflow import OWN_RUN
 from pegasus_bb.planner.node_programs import untested_python_note
-from pegasus_bb.planner.rewrite.gridstart import gridstart_note
-from pegasus_bb.planner.rewrite.pass_input import Inputs
-from pegasus_bb.planner.settings_left_out import settings_left_out, unknown_settings
 
 _NO_CHAINS = "chains:   none: only mode transient has them"
 
@@ -289,136 +285,3 @@ def _tier_file(catalogs: Catalogs) -> str:
     path = catalogs.storage_document(KEY).path
     inside = path.is_relative_to(Path.cwd())
     return str(path.relative_to(Path.cwd()) if inside else path)
-
-
-_MODE = "pegasus.mode"
-_PRODUCTION = "production"  # Pegasus's default
-
-
-def omission_notes(given: PlanningInput, *, is_builtin: bool) -> list[str]:
-    """Notes on parts of the user's workflow that the planner ignores."""
-    notes = [*given.notes, *_checkpoints(given, is_builtin=is_builtin)]
-    notes += _nothing_kept(given)
-    notes += unknown_settings(given)
-    inputs = Inputs.of(given.workflow.document, given.catalogs)
-    notes += gridstart_note(inputs, given.site.name)
-    notes += _workflow_profiles(given.workflow)
-    for find in _BUILTIN if is_builtin else ():
-        notes += find(given)
-    return notes
-
-
-def _checkpoints(given: PlanningInput, *, is_builtin: bool) -> Iterator[str]:
-    """pegasus-plan would stage out a checkpoint that need never be written."""
-    on_buffer = given.settings.mode.is_shared
-    if not (is_builtin or on_buffer):
-        return
-    files = [
-        use.lfn for job in given.workflow.jobs.values() for use in job.checkpoints()
-    ]
-    if files:
-        yield (
-            f"checkpoint files ({abbreviate(files)}) are kept for retries of their "
-            "jobs; they are not staged out"
-        )
-
-
-def _nothing_kept(given: PlanningInput) -> Iterator[str]:
-    settings = given.settings
-    has_folders = settings.mode.has_job_reservations
-    if (
-        settings.keeps_failed
-        and not has_folders
-        and not given.data_configuration.is_private
-    ):
-        yield (
-            "--bb-keep-failed keeps nothing here: jobs work in the scratch of the run, "
-            "where all files stay after a failure"
-        )
-
-
-def _registration(given: PlanningInput) -> Iterator[str]:
-    if given.ending.delivered and any(
-        use.stage_out and use.register
-        for job in given.workflow.jobs.values()
-        for use in job.outputs()
-    ):
-        yield (
-            "the built-in planner does not register results in an output replica "
-            "catalog; they are where --output-sites or --output-dir says"
-        )
-
-
-def _data_reuse(given: PlanningInput) -> Iterator[str]:
-    known = given.catalogs.replicas.replicas.keys()
-    if not known.isdisjoint(given.graph.producer):
-        yield (
-            "some results have replicas already; the built-in planner reuses none of "
-            "them and runs every job"
-        )
-
-
-def _arguments(given: PlanningInput) -> Iterator[str]:
-    jobs = [j.id for j in given.workflow.jobs.values() if loses_text(j.arguments)]
-    if jobs:
-        yield (
-            f"job {abbreviate(jobs)} loses empty arguments and backslashes, as "
-            "in Pegasus, which joins and splits them: write '' and \\\\"
-        )
-
-
-def _shell_hooks(given: PlanningInput) -> Iterator[str]:
-    owners = abbreviate(list(_hook_owners(given)))
-    if owners:
-        yield f"the built-in planner does not run the shell hooks of {owners}"
-
-
-def _hook_owners(given: PlanningInput) -> Iterator[str]:
-    workflow = given.workflow
-    programs = given.catalogs.transformations
-    if workflow.document.data.get("hooks"):
-        yield "the workflow"
-    for job in workflow.jobs.values():
-        if job.data.get("hooks"):
-            yield f"job {job.id}"
-    for program in programs.transformations.values():
-        if program.data.get("hooks"):
-            yield f"transformation {program.full_name}"
-
-
-def _mode(given: PlanningInput) -> Iterator[str]:
-    mode = given.catalogs.properties.get(_MODE, _PRODUCTION)
-    if mode != _PRODUCTION:
-        yield (
-            f"the built-in planner does not know {_MODE}: the workflow is planned as "
-            f"with {_PRODUCTION}, and not as with {mode}"
-        )
-
-
-def _bypass(given: PlanningInput) -> Iterator[str]:
-    jobs = given.workflow.jobs.values()
-    uses = (use for job in jobs for use in job.data.get("uses") or ())
-    lfns = dict.fromkeys(str(use["lfn"]) for use in uses if use.get("bypass"))
-    if lfns:
-        yield (
-            f"the built-in planner does not bypass the staging of inputs "
-            f"({abbreviate(list(lfns))}); inputs: link of a tier, or "
-            "pegasus.transfer.links, make links to files of the site"
-        )
-
-
-def _workflow_profiles(workflow: Workflow) -> Iterator[str]:
-    if workflow.document.data.get("profiles"):
-        at = workflow.document.place(["profiles"])
-        yield f"{at}: profiles of the whole workflow apply to no job; give them to jobs"
-
-
-_BUILTIN: tuple[Callable[[PlanningInput], Iterator[str]], ...] = (
-    _arguments,
-    _registration,
-    _data_reuse,
-    _shell_hooks,
-    _mode,
-    _bypass,
-    settings_left_out,
-)

@@ -18,9 +18,10 @@ from pegasus_bb.model.catalogs import SPEEDS
 from pegasus_bb.model.settings import Properties, Settings, read_settings
 from pegasus_bb.planner.existing_submit_dir import check_existing
 from pegasus_bb.planner.local_files import check_local_files
+from pegasus_bb.planner.omissions import omission_notes
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus_home import PegasusHome, resolve_home
-from pegasus_bb.planner.plan_summary import omission_notes, summary
+from pegasus_bb.planner.plan_summary import summary
 from pegasus_bb.planner.reading import (
     check_fallback_applies,
     check_job_tier_applies,

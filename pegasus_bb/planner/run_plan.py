@@ -125,12 +125,17 @@ class RunPlan:
     def jobs_travel(self) -> bool:
         """Whether what a job needs of the submit directory comes with it to its
         node."""
-        request = self.request or self.transient
+        request = self.request
         if request is None or not request.is_all_nodes_see:
-            return False
-        if not request.kind.has_reservations:
-            return True
+            return self.files_travel
         return not is_below(str(self.submit_dir), request.settings["path"])
+
+    @property
+    def files_travel(self) -> bool:
+        """Whether the inputs and results of a job come and go with it, too: its node
+        sees nothing but a disk of its own."""
+        request = self.transient
+        return self.request is None and bool(request and request.is_all_nodes_see)
 
     @property
     def bin(self) -> Path:

@@ -253,8 +253,9 @@ def _shared_files(
         for node, needs in needs_by_node(planned, given, reserved).items():
             by_node.setdefault(node, {})["private"] = needs
     if run.jobs_travel:  # HTCondor wants each file that is to come with a job
-        for _, node in planned.jobs_nodes() if run.request else ():
-            by_node.setdefault(node, {})
+        for job, node in planned.jobs_nodes():
+            if job not in reserved:  # those have theirs
+                by_node.setdefault(node, {})
     for node, found in by_node.items():
         yield _node_file(node, found)
 

@@ -27,7 +27,7 @@ def keys_of_traveller(run: RunPlan, scratch: str) -> dict[str, str]:
     """Submit keys of a job that travels. The files that it takes with it count from
     ``initialdir``."""
     keys = {"initialdir": str(run.submit_dir), "transfer_executable": "true"}
-    if run.request is None:
+    if run.files_travel:
         keys["initialdir"] = posixpath.dirname(scratch)
         keys["preserve_relative_paths"] = "true"
     return keys
@@ -53,7 +53,7 @@ def brought_by_traveller(
 
 def returned_by_traveller(run: RunPlan, node: str, scratch: str) -> str:
     """What HTCondor takes back from the job of ``node``, beside its output."""
-    if run.request is not None:
+    if not run.files_travel:
         return '""'
     return landing_of(posixpath.basename(scratch), node, "").rstrip("/")
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NoReturn
 
-from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.errors import CatalogError, UsageError
 from pegasus_bb.core.paths import is_below
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.decide.survey import staged_executables
@@ -35,18 +35,14 @@ def check_seen(
 ) -> None:
     """Raises UsageError for what needs nodes that see more than their tier."""
     tier = placement.tier
-    entry = given.catalogs.tier_entry(tier).below(SUBMIT_DIR)
     mode = given.settings.mode
     if not tier.is_reserved:
         _check_alone(given, placement, directories)
         return
     if not mode.is_only_shared:
-        raise entry.error(
-            f"in mode {mode} jobs work with files and notes of the submit host, and "
-            "the nodes of this tier see nothing but the tier",
-            LOCAL,
-            f"--bb-mode persistent; {_OTHERWISE}",
-        )
+        why = f"in mode {mode} jobs work with files and notes of the submit host, and "
+        why += "the nodes of this tier see nothing but the tier"
+        raise _refusal(given, tier, why, f"--bb-mode persistent; {_OTHERWISE}")
     if given.scratch == str(options.scratch_beside(given.site.name)):
         _check_on_tier(given, placement)
     path = tier.settings["path"]
@@ -54,7 +50,7 @@ def check_seen(
         return
     for option, why in _needs(given):
         would_do = f"{option}, --dir {path.rstrip('/')}/submit; {_OTHERWISE}"
-        raise entry.error(f"{why}, and nodes do not see it", LOCAL, would_do)
+        raise _refusal(given, tier, f"{why}, and nodes do not see it", would_do)
 
 
 def _check_alone(
@@ -63,13 +59,12 @@ def _check_alone(
     """Raises UsageError for what a job of a disk cannot bring, and for what HTCondor
     cannot take back."""
     tier = placement.tier
-    entry = given.catalogs.tier_entry(tier).below(SUBMIT_DIR)
     mode = given.settings.mode
     if mode.is_shared:
         why = f"in mode {mode} jobs work on a second tier, too, and these see their own"
-        raise entry.error(why, LOCAL, f"--bb-mode transient; {_OTHERWISE}")
+        raise _refusal(given, tier, why, f"--bb-mode transient; {_OTHERWISE}")
     for option, why in _needs(given):
-        raise entry.error(f"{why}, and nodes do not see it", LOCAL, option)
+        raise _refusal(given, tier, f"{why}, and nodes do not see it", option)
     _check_images(given, tier)
     for job in given.workflow.jobs.values():
         if job.runs_on(tier.site):
@@ -158,13 +153,26 @@ def _check_on_tier(given: PlanningInput, placement: Placement) -> None:
 def refuse_off(given: PlanningInput, tier: Tier) -> NoReturn:
     """Raises CatalogError: without a tier there is no folder that nodes see."""
     mode = "persistent" if tier.is_reserved else "transient"
-    raise (
-        given.catalogs.tier_entry(tier)
-        .below(SUBMIT_DIR)
-        .error(
-            "in mode off the jobs of the built-in planner work beside the submit "
-            "directory, which the nodes of this tier do not see",
-            LOCAL,
-            f"--bb-mode {mode}, or a plain pegasus-plan",
-        )
+    raise _refusal(
+        given,
+        tier,
+        "in mode off the jobs of the built-in planner work beside the submit "
+        "directory, which the nodes of this tier do not see",
+        f"--bb-mode {mode}, or a plain pegasus-plan",
     )
+
+
+def refuse_pegasus(given: PlanningInput, tier: Tier) -> NoReturn:
+    """Raises CatalogError: jobs of pegasus-plan find their files in scratch."""
+    raise _refusal(
+        given,
+        tier,
+        "jobs that pegasus-plan has planned find their files in the scratch of the "
+        "run, which the nodes of this tier do not see",
+        f"--bb-planner builtin, {_OTHERWISE}",
+    )
+
+
+def _refusal(given: PlanningInput, tier: Tier, why: str, would_do: str) -> CatalogError:
+    entry = given.catalogs.tier_entry(tier).below(SUBMIT_DIR)
+    return entry.error(why, LOCAL, would_do)

@@ -42,10 +42,8 @@ def test_a_failed_task_is_tried_again_and_its_note_comes_back(pool: Site) -> Non
     assert pool.run("bb").returncode != 0
     failed = json.loads((folder / "bb/stage_out/mix_D.json").read_text())
     assert failed["status"] == 1
-    assert (
-        "the disk on my desk is full"
-        in pool.tasks("bb")["D"]["files"]["stderr"]["data"]
-    )
+    said = pool.tasks("bb")["D"]["files"]["stderr"]["data"]
+    assert "the disk on my desk is full" in said
     pool.trouble.unlink()
     pool.finishes("bb")
     assert not list(pool.root.glob("pfs/**/.pegasus_bb_landing/*"))

@@ -32,10 +32,10 @@ from pegasus_bb.planner.builtin.planner_limits import (
 )
 from pegasus_bb.planner.builtin.profiles import REAL_PLANNER, merge, of_properties
 from pegasus_bb.planner.builtin.value_lines import ValueLines
+from pegasus_bb.planner.omissions import check_settings
 from pegasus_bb.planner.rewrite.lifecycle import DELETE, SETUP
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal.view import BUILT_IN
-from pegasus_bb.planner.settings_left_out import check_settings
 
 JOBS_PER_FOLDER = 1000
 # As pegasus-plan writes them by default.

@@ -60,7 +60,7 @@ def frame(
     own = {key: _literal(value) for key, value in own.items()}
     if run.jobs_travel and not planned.on_submit_host:
         entries[_RETURNS] = "%(returned)s"
-        if run.request is None and own.get(_RETURNS):
+        if run.files_travel and own.get(_RETURNS):
             own[_RETURNS] = f"%(returned)s, {own[_RETURNS]}"
         more = _from_submit_dir(own.get(_BRINGS, ""), submit_dir)
         own[_BRINGS] = f"%(brought)s, {more}" if more else "%(brought)s"

@@ -67,11 +67,11 @@ class PegasusPlanner:
         check_node_names(given.workflow)
         check_images(given)
         check_passed(self.passed)
-        if run.request is None:
-            if run.jobs_travel:
-                from pegasus_bb.planner.pegasus.travelling_jobs import refuse_lone_disk
+        if run.files_travel:
+            from pegasus_bb.planner.travelling_limits import refuse_pegasus  # few pools
 
-                refuse_lone_disk(given, placement.tier)
+            refuse_pegasus(given, placement.tier)
+        if run.request is None:
             return []
         if run.jobs_travel:
             from pegasus_bb.planner.pegasus.travelling_jobs import check_own_jobs

@@ -6,15 +6,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NoReturn
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.model.dag.nodes import Node, submit_text
 from pegasus_bb.model.dag.quoting import quote_environment
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.model.tiers import SUBMIT_DIR as KEY
-from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.pegasus.exclusive_folder import replace_text
 from pegasus_bb.planner.travelling import files_of_traveller
 from pegasus_bb.runtime.bbdir import SUBMIT_DIR
@@ -36,20 +33,6 @@ def check_own_jobs(given: PlanningInput) -> None:
             job.kind,
             "--bb-planner builtin, or --dir with a folder of the tier",
         )
-
-
-def refuse_lone_disk(given: PlanningInput, tier: Tier) -> NoReturn:
-    """Raises CatalogError: jobs of pegasus-plan find their files in scratch."""
-    raise (
-        given.catalogs.tier_entry(tier)
-        .below(KEY)
-        .error(
-            "jobs that pegasus-plan has planned find their files in the scratch of "
-            "the run, which the nodes of this tier do not see",
-            "local",
-            "--bb-planner builtin, or submit_dir: shared, where nodes see it",
-        )
-    )
 
 
 def let_travel(

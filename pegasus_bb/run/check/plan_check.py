@@ -22,15 +22,11 @@ from pegasus_bb.planner.local_files import (
     of_replicas,
     of_submit_dir,
 )
+from pegasus_bb.planner.omissions import omission_notes
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.pegasus_limits import check_style, check_sub_workflows
 from pegasus_bb.planner.pegasus_home import PegasusHome
-from pegasus_bb.planner.plan_summary import (
-    folders_line,
-    for_jobs,
-    omission_notes,
-    what_nodes_see,
-)
+from pegasus_bb.planner.plan_summary import folders_line, for_jobs, what_nodes_see
 from pegasus_bb.planner.planning import plan_notes
 from pegasus_bb.planner.reading import no_collection
 from pegasus_bb.planner.rewrite.pass_input import Inputs

@@ -298,9 +298,7 @@ def job_command(job: SubmitFile, item: NodeEntry, submit_dir: Path) -> Command:
     def at(name: str) -> str:
         return str(cwd / name) if name and name != os.devnull else ""
 
-    # Of other jobs it names files, which HTCondor alone looks for.
-    travels = SUBMIT_DIR in job.environment and job.preserve_relative_paths
-    returned = job.transfer_output_files if travels else ""
+    returned = _there_and_here(job.transfer_output_files, at, job)
     return Command(
         [str(folder / job.executable), *job.arguments],
         str(cwd / job.remote_initialdir),
@@ -309,7 +307,8 @@ def job_command(job: SubmitFile, item: NodeEntry, submit_dir: Path) -> Command:
         at(job.output),
         at(job.error),
         _there_and_here(job.transfer_input_files, at, job),
-        {n: p for n, p in _there_and_here(returned, at, job).items() if LANDING in n},
+        # A user's own files are taken back by HTCondor alone.
+        {name: path for name, path in returned.items() if LANDING in name},
     )
 
 

@@ -111,7 +111,6 @@ def _run(
     for link in _links_to_results(reservation, request, scratch):
         make_link(link)
     with open_space(bb, request, reservation, environ) as space:
-        space = space._replace(goes_with_job=bb.has_travelled)
         binding = Binding(planned, space.run, shared or submit_dir_binding(bb, environ))
         argv = binding.argv(argv)
         bound = binding.environ(environ)

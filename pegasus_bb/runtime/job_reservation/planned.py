@@ -101,6 +101,11 @@ def landing_of(scratch: str, node: str, job: str) -> str:
     return os.path.join(scratch, LANDING, node, job)
 
 
+def landing_here(bb: BBDir, node: str, job: str) -> str:
+    """``landing_of`` that try as this machine sees it. Raises UsageError."""
+    return landing_of(bb.as_seen_here(bb.transient().prefix), node, job)
+
+
 def own_request(request: Request, reservation: PlannedReservation) -> Request:
     """The request of that node, the same for every try."""
     import hashlib

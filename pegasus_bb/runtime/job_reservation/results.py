@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
-import stat
 import sys
 import time
 from collections.abc import Mapping
 
 from pegasus_bb.core.errors import BUG, PegasusBBError
-from pegasus_bb.core.files import read_json, write_json
+from pegasus_bb.core.files import read_json, write_bytes, write_json
 from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.paths import cut_name
 from pegasus_bb.core.removal import remove
 from pegasus_bb.runtime.bbdir import ELSEWHERE, BBDir
-from pegasus_bb.runtime.job_reservation.planned import PlannedReservation, landing_of
+from pegasus_bb.runtime.job_reservation.planned import (
+    PlannedReservation,
+    landing_here,
+    landing_of,
+)
 from pegasus_bb.runtime.job_reservation.space import Space
 from pegasus_bb.runtime.programs import program
 from pegasus_bb.runtime.scratch_links import checked_path
@@ -27,6 +29,8 @@ from pegasus_bb.runtime.task import missing_message
 
 if TYPE_CHECKING:
     from typing import Any
+
+    from pegasus_bb.model.reservation import Request
 
 NOTES = "stage_out"  # folder of bb/
 
@@ -40,23 +44,18 @@ def _own_note(bb: BBDir, reservation: PlannedReservation) -> str:
     its node does not see the submit directory."""
     if not bb.has_travelled:
         return note_path(bb, reservation.node)
-    scratch = bb.as_seen_here(bb.transient().prefix)
-    return note_of_traveller(scratch, reservation.node, reservation.job)
+    return f"{landing_here(bb, reservation.node, reservation.job)}.json"
 
 
-def note_of_traveller(scratch: str, node: str, job: str) -> str:
-    return f"{landing_of(scratch, node, job)}.json"
-
-
-def take_note_of_traveller(bb: BBDir, node: str, job: str) -> None:
+def take_note_of_traveller(bb: BBDir, request: Request, node: str, job: str) -> None:
     """Put the note that HTCondor has brought back, if there is one, to those of the
-    run. Raises OSError, UsageError."""
-    request = bb.transient()
-    came = note_of_traveller(request.prefix, node, job)
+    run. Raises OSError."""
+    came = f"{landing_of(request.prefix, node, job)}.json"
     if request.is_all_nodes_see and os.path.exists(came):
-        note = read_json(came)
+        with open(came, "rb") as file:
+            note = file.read()
         os.makedirs(bb.file(NOTES), exist_ok=True)
-        write_json(note_path(bb, node), note)
+        write_bytes(note_path(bb, node), note)
         os.unlink(came)
 
 
@@ -108,7 +107,8 @@ def finish(
         if status == 0:
             _share(reservation, space, scratch)
             remove(space.results)  # of this try before it was killed and restarted
-            files = {lfn: _put(space, lfn) for lfn in _links_first(reservation, space)}
+            lfns = _links_first(reservation, space)
+            files = {lfn: _put(bb, space, lfn) for lfn in lfns}
     except PegasusBBError as error:
         status = _failed(str(error))
     except OSError as error:
@@ -191,25 +191,25 @@ def _path(space: Space, lfn: str) -> str:
     return checked_path(space.run, lfn)
 
 
-def _put(space: Space, lfn: str) -> dict[str, Any]:
+def _put(bb: BBDir, space: Space, lfn: str) -> dict[str, Any]:
     made = _path(space, lfn)
     dest = os.path.join(space.results, lfn)
     os.makedirs(os.path.dirname(dest), exist_ok=True)
     put = None
-    if space.by_system or (space.goes_with_job and _is_plain(made)):
+    if space.by_system:
         put = _move(made, dest, lfn)
+    elif bb.has_travelled:
+        from pegasus_bb.runtime.job_reservation.travelled import renamed_result
+
+        put = renamed_result(made, dest)
     if put is None:
         put = copy_path(made, dest, replace=True, vanishing=space.vanishing)
     return {"size": put.size, "digest": put.digest}
 
 
-def _is_plain(made: str) -> bool:
-    return stat.S_ISREG(os.lstat(made).st_mode) and not _is_shared(made)
-
-
-def _move(made: str, dest: str, lfn: str) -> Copied | None:
+def _move(made: str, dest: str, lfn: str) -> Copied:
     """Move a result within the reservation; copy links, since DataWarp loses both
-    kinds. None if ``dest`` is on another mount."""
+    kinds."""
     if os.path.isdir(made):
         raise PegasusBBError(
             f"{lfn}: is a folder, and DataWarp stages the inputs of later jobs file by "
@@ -219,12 +219,7 @@ def _move(made: str, dest: str, lfn: str) -> Copied | None:
         return copy_path(made, dest)
     status = os.lstat(made)
     digest = digest_file(made)
-    try:
-        os.rename(made, dest)
-    except OSError as error:
-        if error.errno != errno.EXDEV:
-            raise
-        return None
+    os.rename(made, dest)
     return Copied(status.st_size, digest, status)
 
 

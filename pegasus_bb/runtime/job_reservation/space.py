@@ -49,7 +49,6 @@ class Space(NamedTuple):
     by_system: bool  # the batch system stages; else launch does
     since: float = 0.0  # when the reservation was ready; 0 if it works on the PFS
     shared: SharedInputs = SharedInputs()
-    goes_with_job: bool = False  # results are brought back from its sandbox
 
     @property
     def vanishing(self) -> tuple[str, ...]:

@@ -17,15 +17,15 @@ import stat
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.job_reservation.disk import disk_of
-from pegasus_bb.runtime.job_reservation.planned import PlannedReservation, landing_of
+from pegasus_bb.runtime.job_reservation.planned import PlannedReservation, landing_here
 from pegasus_bb.runtime.job_reservation.space import SharedInputs
 from pegasus_bb.runtime.scratch_links import checked_path
+from pegasus_bb.runtime.staging.onefile import Copied, digest_file
 
 
 def make_landing(bb: BBDir, reservation: PlannedReservation) -> None:
     """Make the folder that HTCondor takes back: it holds a job that lacks it."""
-    scratch = bb.as_seen_here(bb.transient().prefix)
-    landing = landing_of(scratch, reservation.node, reservation.job)
+    landing = landing_here(bb, reservation.node, reservation.job)
     os.makedirs(os.path.dirname(landing), exist_ok=True)
 
 
@@ -46,15 +46,7 @@ class TravelledInputs(SharedInputs):
         self.size = sum(sizes)
 
     def link(self, lfn: str, path: str, here: str) -> bool:
-        if not self._moves(path):
-            return False
-        try:
-            os.rename(path, here)
-        except OSError as error:
-            if error.errno != errno.EXDEV:  # a second mount of one file system
-                raise
-            return False
-        return True
+        return self._moves(path) and _is_renamed(path, here)
 
     def _moves(self, path: str) -> bool:
         """Whether ``path`` is a file on the disk; pegasus-bb's own engine makes links
@@ -64,3 +56,25 @@ class TravelledInputs(SharedInputs):
         except FileNotFoundError:  # told where it is brought
             return False
         return stat.S_ISREG(found.st_mode) and found.st_dev == self._device
+
+
+def renamed_result(made: str, dest: str) -> Copied | None:
+    """Rename a result to ``dest``; None if it has to be copied: a folder, a link, a
+    file with several names, or one on another mount. Raises OSError, CopyFailed."""
+    found = os.lstat(made)
+    is_plain = stat.S_ISREG(found.st_mode) and found.st_nlink == 1
+    if not (is_plain and _is_renamed(made, dest)):
+        return None
+    return Copied(found.st_size, digest_file(dest), found)
+
+
+def _is_renamed(path: str, to: str) -> bool:
+    """Rename ``path``; False if ``to`` is on another mount, be it of the same file
+    system. Raises OSError."""
+    try:
+        os.rename(path, to)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        return False
+    return True

@@ -59,8 +59,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     node, job, status, *post = arguments
     bb = BBDir.of_this_program()
     if status != "0":
-        with contextlib.suppress(PegasusBBError, OSError, ValueError):
-            take_note_of_traveller(bb, node, job)
+        with contextlib.suppress(PegasusBBError, OSError):
+            take_note_of_traveller(bb, bb.transient(), node, job)
         _become(post)
     code = program.answer(
         "await_stage_out",
@@ -106,7 +106,7 @@ def poll(bb: BBDir, node: str, job: str, silent: float = SILENT) -> str:
     """
     request = bb.transient()
     waiting = _Waiting(bb, node, job)
-    take_note_of_traveller(bb, node, job)
+    take_note_of_traveller(bb, request, node, job)
     note = _note(bb, node, job)
     if note is None:
         if waiting.seconds() < min(silent, request.wait):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 
@@ -15,9 +15,13 @@ from pegasus_bb.model.modes import RunMode
 from pegasus_bb.model.placement import Chain, Placement
 from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.tiers import Tier
+from pegasus_bb.model.value_lines import ValueLines
 from pegasus_bb.model.workflow import Job, Workflow
 
 _COPY = "bb.inputs"  # pegasus profile of a job or a transformation
+# pegasus profile -> the least that it can be
+AMOUNTS = {"cores": 1, "nodes": 1}
+TIMES = {"runtime": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,10 @@ class Ending:
 
 def _not_known(tier: Tier) -> int | None:
     return None
+
+
+def _is_amount(text: str, least: int) -> bool:
+    return text.isascii() and text.isdigit() and int(text) >= least
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,9 +103,11 @@ class PlanningInput:
             if value is None:
                 continue
             if str(value) not in choices:
-                raise self.workflow.document.error(
+                raise ValueLines(self.workflow, self.catalogs).profile_error(
+                    self.site.name,
+                    job,
+                    key,
                     f"job {job.id} or its program has an odd profile {key}",
-                    ["jobs", job.index],
                     str(value),
                     would_do,
                 )
@@ -109,6 +119,22 @@ class PlanningInput:
         Raises CatalogError."""
         would_do = "copy: the job may write to its inputs; or link"
         return self.is_asked_for(job, _COPY, ("copy", "link"), would_do)
+
+    def check_amounts(self, least: Mapping[str, int]) -> None:
+        """Raises CatalogError for a pegasus profile of a job, or of its program, that
+        is no whole number or below what ``least`` says of its key."""
+        places = ValueLines(self.workflow, self.catalogs)
+        for job in self.workflow.jobs.values():
+            for key, lowest in least.items():
+                text = self.profile(job, key)
+                if text is None or _is_amount(text.strip(), lowest):
+                    continue
+                above = f", {lowest} or more" if lowest else ""
+                what = f"{key} is a whole number{above}"
+                mend = f"{key}: {lowest or 60}"
+                raise places.profile_error(
+                    self.site.name, job, key, what, repr(text), mend
+                )
 
     def in_mode(self, mode: RunMode) -> PlanningInput:
         return replace(self, settings=replace(self.settings, mode=mode))

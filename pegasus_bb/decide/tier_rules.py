@@ -31,6 +31,7 @@ from pegasus_bb.model.document import Document, Key, load_value
 from pegasus_bb.model.modes import RunMode
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.tiers import Tier
+from pegasus_bb.model.value_lines import ValueLines
 from pegasus_bb.model.workflow import Job, Workflow
 
 KEY = "bb.tier"
@@ -230,11 +231,9 @@ def _profiles(
             fault = _fault_of_made(job, files, words, word)
             would_do = "the metadata bb.tier of those of its files that no job reads"
         if fault:
-            if job.profile("pegasus", KEY) is None:
-                programs = given.catalogs.transformations
-                raise programs.error(job.transformation, fault, word, would_do)
-            at = ["jobs", job.index, "profiles", "pegasus", KEY]
-            raise given.workflow.document.error(fault, at, word, would_do)
+            places = ValueLines(given.workflow, given.catalogs)
+            site = given.site.name
+            raise places.profile_error(site, job, KEY, fault, word, would_do)
         profiles[job.id] = word
     return profiles
 

@@ -6,7 +6,6 @@ So after a refusal each check is made for itself, as far as what it needs can be
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -16,16 +15,16 @@ from pegasus_bb.decide.place_files import decide
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.model.settings import Settings, read_settings
+from pegasus_bb.model.settings import read_settings
+from pegasus_bb.model.value_lines import ValueLines
 from pegasus_bb.model.workflow import Workflow, read_workflow, with_own_runs
 from pegasus_bb.planner.builtin.executable import Programs
 from pegasus_bb.planner.builtin.planner import BuiltInPlanner
 from pegasus_bb.planner.builtin.planner_limits import check_job, check_results_survive
-from pegasus_bb.planner.builtin.value_lines import ValueLines
 from pegasus_bb.planner.local_files import check_local_files
 from pegasus_bb.planner.omissions import check_settings
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus_home import resolve_home
+from pegasus_bb.planner.pegasus_home import is_builtin
 from pegasus_bb.planner.reading import (
     UserInput,
     check_staging_site,
@@ -81,21 +80,13 @@ def find_obstacles(options: PlanOptions) -> list[UsageError]:
     if properties is None:
         return found.errors
     settings = found.meet(lambda: read_settings(properties, options.cwd))
-    is_builtin = settings is not None and _is_builtin(settings)
-    if is_builtin:
+    is_ours = settings is not None and is_builtin(settings.planner)
+    if is_ours:
         found.meet(options.check_builtin)
     user = found.meet(lambda: read_user_input(options))
     if user is not None:
-        _of_user(found, options, user, is_builtin=is_builtin)
+        _of_user(found, options, user, is_builtin=is_ours)
     return found.errors
-
-
-def _is_builtin(settings: Settings) -> bool:
-    """Whether the built-in planner plans, which has limits of its own."""
-    try:
-        return resolve_home(settings.planner, os.environ) is None
-    except UsageError:  # there is no Pegasus where one is asked for
-        return False
 
 
 def check_explained(
@@ -104,7 +95,7 @@ def check_explained(
     """Raises UsageError with all that the built-in planner, if that plans, would refuse
     of a workflow that can be placed. What this machine has is not looked at."""
     found = _Obstacles()
-    if not _is_builtin(given.settings):
+    if not is_builtin(given.settings.planner):
         return
     found.meet(options.check_builtin)
     _of_jobs(found, options, given.workflow, given.catalogs, given.site)

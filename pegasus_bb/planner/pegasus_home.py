@@ -57,6 +57,14 @@ def require_home(environ: Mapping[str, str]) -> PegasusHome:
     return home
 
 
+def is_builtin(planner: str) -> bool:
+    """Whether the built-in planner plans, which has limits of its own."""
+    try:
+        return resolve_home(planner, os.environ) is None
+    except UsageError:  # there is no Pegasus where one is asked for
+        return False
+
+
 def resolve_home(planner: str, environ: Mapping[str, str]) -> PegasusHome | None:
     """The Pegasus that plans, by ``pegasus.bb.planner``; None: the built-in planner
     does.

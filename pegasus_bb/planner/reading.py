@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.decide.decision import Ending, PlanningInput
+from pegasus_bb.decide.decision import AMOUNTS, TIMES, Ending, PlanningInput
 from pegasus_bb.decide.lint_files import lint_pfns
 from pegasus_bb.decide.sizing import needs_sizes
 from pegasus_bb.model.catalog_files import SOURCES, missing_file
@@ -44,7 +44,7 @@ from pegasus_bb.model.workflow import (
     with_own_runs,
 )
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus_home import find_home, resolve_home
+from pegasus_bb.planner.pegasus_home import find_home, is_builtin, resolve_home
 from pegasus_bb.planner.rewrite.pass_input import with_values
 from pegasus_bb.planner.runfiles import containers_file
 
@@ -144,7 +144,7 @@ def read_planning(options: PlanOptions, user: UserInput) -> PlanningInput:
     check_fallback(settings, site)
     containers_file(workflow, catalogs, site)  # refuses what cannot be started
     delivered = bool(options.output_sites or options.output_dir)
-    return PlanningInput(
+    given = PlanningInput(
         workflow=workflow,
         graph=graph,
         catalogs=catalogs,
@@ -155,6 +155,8 @@ def read_planning(options: PlanOptions, user: UserInput) -> PlanningInput:
         notes=(*notes, *_notes(options, user, site)),
         free_on=_free_on,
     )
+    given.check_amounts(AMOUNTS | TIMES if is_builtin(settings.planner) else AMOUNTS)
+    return given
 
 
 def _has_tasks(

@@ -48,7 +48,9 @@ def test_a_program_says_it_for_all_its_jobs_that_do_not(user: User) -> None:
     program["profiles"] = profile("sdd")
     error = user.is_refused("no such tier")
     assert error.file.endswith("transformations.yml")
-    assert error.key == "transformations.0"
+    assert error.key == "transformations.0.profiles.pegasus.bb.tier"
+    text = (user.folder / "transformations.yml").read_text().splitlines()
+    assert text[error.line - 1].strip() == "bb.tier: sdd"
 
 
 def test_an_input_moves_if_all_its_readers_say_so(user: User) -> None:

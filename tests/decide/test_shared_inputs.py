@@ -67,8 +67,9 @@ def test_a_job_that_wants_copies_is_no_reader_and_nor_is_its_cluster(
     assert shared(three) == {"large": 2}
     assert shared(three, merged=["second", "third"]) == {}
     wants(three, 1, "hard links")
-    with pytest.raises(CatalogError, match=r"odd profile bb\.inputs"):
+    with pytest.raises(CatalogError, match=r"odd profile bb\.inputs") as caught:
         shared(three)
+    assert caught.value.key == "jobs.1.profiles.pegasus.bb.inputs"
 
 
 def test_what_a_cluster_reads_and_makes_is_its_own(three: User) -> None:

@@ -12,6 +12,7 @@ from pegasus_bb.model.dag.roles import Role, node_word
 from pegasus_bb.model.dag.writer import check_node
 from pegasus_bb.model.default_sites import LOCAL
 from pegasus_bb.model.settings import PREFIX, Properties
+from pegasus_bb.model.value_lines import ValueLines
 from pegasus_bb.model.workflow import OWN_RUN, Job
 from pegasus_bb.planner.builtin.argument_words import task_words
 from pegasus_bb.planner.builtin.auxiliary import add_auxiliary, results_stay
@@ -31,7 +32,6 @@ from pegasus_bb.planner.builtin.planner_limits import (
     unsupported,
 )
 from pegasus_bb.planner.builtin.profiles import REAL_PLANNER, merge, of_properties
-from pegasus_bb.planner.builtin.value_lines import ValueLines
 from pegasus_bb.planner.omissions import check_settings
 from pegasus_bb.planner.rewrite.lifecycle import DELETE, SETUP
 from pegasus_bb.planner.run_plan import RunPlan

@@ -18,9 +18,9 @@ from pegasus_bb.model.dag.roles import Role, node_of_task, node_word, role_of
 from pegasus_bb.model.default_sites import LOCAL
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.transformations import Executable, Transformation
+from pegasus_bb.model.value_lines import ValueLines
 from pegasus_bb.model.workflow import OWN_RUN, Job, Workflow
 from pegasus_bb.planner.builtin.profiles import merge, plain_text
-from pegasus_bb.planner.builtin.value_lines import ValueLines
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal.sealing import ExecutableWorkflow
 

@@ -268,7 +268,8 @@ def _for_scripts(text: str, key: str) -> str:
 
 
 def whole_number(text: str, key: str) -> int:
-    """Raises UnplacedError."""
+    """Blanks at the ends say nothing. Raises UnplacedError."""
+    text = text.strip(" ")
     if not text.isascii() or not text.isdigit():
         at = ("profiles", "pegasus", key)
         raise UnplacedError(f"{key} is a whole number", at, repr(text), f"{key}: 60")

@@ -13,6 +13,7 @@ import orjson
 from pegasus_bb.core.errors import UnplacedError, UsageError
 from pegasus_bb.model.dag.blahp import GRID
 from pegasus_bb.model.dag.quoting import quote_arguments
+from pegasus_bb.model.value_lines import ValueLines
 from pegasus_bb.model.workflow import OWN_RUN
 from pegasus_bb.planner.builtin.executable import (
     COMPUTE,
@@ -31,7 +32,6 @@ from pegasus_bb.planner.builtin.profiles import (
     of_properties,
     style_of,
 )
-from pegasus_bb.planner.builtin.value_lines import ValueLines
 from pegasus_bb.planner.run_plan import RunPlan
 
 # HTCondor gives a job on the submit host no variable of its user's environment, but

@@ -1,0 +1,60 @@
+"""An odd amount in a profile is refused where it stands, by plan, explain and check."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.user_site import Site
+
+WORDS = ("--sites", "cluster", "--output-sites", "local", "--bb-mode")
+ODD = [
+    ("nodes", "abc", "nodes is a whole number, 1 or more"),
+    ("nodes", 0, "nodes is a whole number, 1 or more"),
+    ("cores", 0, "cores is a whole number, 1 or more"),
+    ("runtime", "abc", "runtime is a whole number"),
+    ("runtime", -1, "runtime is a whole number"),
+]
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return Site(tmp_path)
+
+
+@pytest.mark.parametrize(("key", "value", "what"), ODD)
+@pytest.mark.parametrize("command", ["plan", "explain"])
+def test_of_a_transformation(
+    site: Site, command: str, key: str, value: object, what: str
+) -> None:
+    with site.edited("transformations.yml") as catalog:
+        catalog["transformations"][0]["profiles"] = {"pegasus": {key: value}}
+    done = site.bb(command, *WORDS, "persistent", "workflow.yml")
+    assert done.returncode == 2
+    (line,) = (line for line in done.stderr.splitlines() if what in line)
+    assert "transformations.yml:" in line
+    assert f"transformations.0.profiles.pegasus.{key}\n" in done.stderr
+
+
+def test_check_names_the_same_place(site: Site) -> None:
+    with site.edited("transformations.yml") as catalog:
+        catalog["transformations"][0]["profiles"] = {"pegasus": {"nodes": "abc"}}
+    done = site.bb("check", *WORDS, "transient", "workflow.yml")
+    assert done.returncode == 2
+    assert "key: transformations.0.profiles.pegasus.nodes\n" in done.stdout
+
+
+def test_of_a_job(site: Site) -> None:
+    with site.edited("workflow.yml") as workflow:
+        workflow["jobs"][1]["profiles"] = {"pegasus": {"runtime": "soon"}}
+    done = site.bb("explain", *WORDS, "persistent", "workflow.yml")
+    assert done.returncode == 2
+    assert "jobs.1.profiles.pegasus.runtime\n" in done.stderr
+
+
+def test_blanks_around_a_number_say_nothing(site: Site) -> None:
+    with site.edited("workflow.yml") as workflow:
+        workflow["jobs"][0]["profiles"] = {"pegasus": {"runtime": " 60 "}}
+    done = site.bb("explain", *WORDS, "persistent", "workflow.yml")
+    assert done.returncode == 0, done.stderr

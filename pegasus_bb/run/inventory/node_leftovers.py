@@ -32,6 +32,7 @@ from pegasus_bb.runtime.private_folder import home_on_disk
 _OF_A_JOB = "the folder of a killed job"
 _CACHED = "a cached input, which no job reads"
 _IN_USE = "a job has it"
+_CLOSED = "closed to this user: it cannot be looked into"
 _OF_A_USER = {"USER", "LOGNAME", "HOME", "UID"}  # the same in all jobs of a user
 _ANY = re.compile(".*")
 _PRIVATE = re.compile(r"[0-9a-f]{12}\..+\.[0-9]+")  # as private_folder.py makes them
@@ -71,7 +72,7 @@ def left_on_this_node(submit_dir: Path) -> list[LeftOnNode]:
 def remove_left(left: LeftOnNode) -> LeftOnNode:
     """Remove what goes, unless a job has it by now."""
     if not remove_unlocked(left.path):
-        return replace(left, goes=False, why=_IN_USE)
+        return replace(left, goes=False, why=_why_it_stays(left.path))
     if os.path.lexists(left.path):
         return replace(left, goes=False, why="a part of it cannot be removed")
     return left
@@ -132,7 +133,12 @@ def _entries(folder: str, name: re.Pattern[str], what: str) -> Iterator[LeftOnNo
 
 def _judged(path: str, what: str) -> LeftOnNode:
     is_free = is_unlocked(path)
-    return LeftOnNode(path, size_of(path), is_free, what if is_free else _IN_USE)
+    why = what if is_free else _why_it_stays(path)
+    return LeftOnNode(path, size_of(path), is_free, why)
+
+
+def _why_it_stays(path: str) -> str:
+    return _IN_USE if os.access(path, os.R_OK | os.X_OK) else _CLOSED
 
 
 def _is_ours(path: str) -> bool:

@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from pegasus_bb.cli.gc import command
 from pegasus_bb.core.errors import UsageError
+from pegasus_bb.run.inventory import node_leftovers
 from pegasus_bb.runtime.job_reservation.cache_folder import cache_path
 from pegasus_bb.runtime.job_reservation.disk import on_the_disk
 from pegasus_bb.runtime.job_reservation.space import SharedInputs
@@ -240,3 +241,17 @@ def test_only_names_of_hosts_become_words_of_a_command(
         record.write_text(text)
     [last] = [x for x in gc(run).output.splitlines() if "its jobs were also on" in x]
     assert last.startswith("its jobs were also on 10.1.2.3, n1; there: ")
+
+
+def test_a_folder_that_is_closed_to_this_user_is_not_said_to_be_in_use(
+    disk: Path, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = killed_job(disk, "work.1")
+    left.chmod(0)
+    if os.geteuid() == 0:  # nothing is closed to root
+        monkeypatch.setattr(node_leftovers, "is_unlocked", lambda path: False)
+        monkeypatch.setattr(os, "access", lambda path, mode: False)
+    shown = gc(run).output
+    left.chmod(0o700)
+    assert f"KEPT        {left} (" in shown
+    assert ": closed to this user: it cannot be looked into\n" in shown

@@ -16,6 +16,7 @@ from pegasus_bb.cli.plan_options import (
     options_of_a_planning,
     plan_options,
 )
+from pegasus_bb.core.units import format_count
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus_home import planner_line
 from pegasus_bb.planner.planning import ResolvedOptions, resolve_options
@@ -141,7 +142,9 @@ def _print(planned: PlanResult[BuiltInExecutable], verbose: int) -> None:
     who = planner_line(planned.given.catalogs.properties, None)
     lines = [*planned.notes, who, *planned.summary]
     if verbose:
-        lines.append(f"built-in planner: {len(planned.executable.jobs)} nodes")
+        lines.append(
+            f"built-in planner: {format_count(len(planned.executable.jobs), 'node')}"
+        )
     request = planned.run.request
     if verbose and request is not None:
         name = request.name

@@ -156,10 +156,8 @@ def command(
     for file in done.moved:
         click.echo(f"moved aside: {file}", err=True)
     if done.done_before == done.total:
-        click.echo(
-            f"all {done.total} nodes were done before; --restart runs them again",
-            err=True,
-        )
+        nodes = "the node was" if done.total == 1 else f"all {done.total} nodes were"
+        click.echo(f"{nodes} done before; --restart runs them again", err=True)
     elif done.done < done.total:
         kept = f"\nrescue file: {done.rescue.name}" if done.rescue else ""
         click.echo(
@@ -169,10 +167,8 @@ def command(
             err=True,
         )
     elif not quiet:
-        click.echo(
-            f"all {done.total} nodes are done ({format_duration(done.seconds)})",
-            err=True,
-        )
+        nodes = "the node is" if done.total == 1 else f"all {done.total} nodes are"
+        click.echo(f"{nodes} done ({format_duration(done.seconds)})", err=True)
 
 
 def _engine(name: str, slots: int) -> Callable[..., RunOutcome]:

@@ -17,6 +17,7 @@ from pegasus_bb.cli.output import echo_lines
 from pegasus_bb.core.errors import DONE, NOT_COPIED, UsageError
 from pegasus_bb.core.text import columns, printable
 from pegasus_bb.core.units import (
+    format_count,
     format_duration,
     format_size,
     parse_duration,
@@ -190,7 +191,9 @@ def cancel(sockets: str | None, *, as_json: bool, tasks: tuple[int, ...]) -> Non
         click.echo(json.dumps(found))
         return
     late = f"; {found['ending']} have not ended yet" if found["ending"] else ""
-    click.echo(f"{found['cancelled']} of {len(tasks)} tasks are cancelled{late}")
+    click.echo(
+        f"cancelled: {found['cancelled']} of {format_count(len(tasks), 'task')}{late}"
+    )
 
 
 @command.command("top", short_help="Show tasks and bytes by user and by target.")

@@ -38,8 +38,7 @@ def what_chains_do(decision: PlacementDecision, settings: Settings) -> str:
     width = _compared(*(f"{jobs} at most" for jobs in chains.width))
     return (
         f"chains:   {jobs} jobs run as {len(chains.found)} of the batch system; "
-        f"{stays} never leave their nodes; longest path: {span}; "
-        f"at a time: {width}"
+        f"staying on their nodes: {stays}; longest path: {span}; at a time: {width}"
     )
 
 

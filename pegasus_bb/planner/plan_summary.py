@@ -166,7 +166,7 @@ def _capacity(catalogs: Catalogs, settings: Settings, placement: Placement) -> s
         origin = (
             f"auto: {settings.share} % of what the tier has free "
             f"({_origin(catalogs, 'share') or 'the default of pegasus.bb.share'}), "
-            f"because {len(placement.unknown)} sizes are not known; {origin}"
+            f"without the size of {format_files(len(placement.unknown))}; {origin}"
         )
     elif is_auto:
         headroom = _origin(catalogs, "headroom") or "the default"
@@ -232,7 +232,7 @@ def reservation_lines(decision: PlacementDecision) -> list[str]:
         return [f"jobs:     no job reservations: {why}"]
     if not sizes:
         return [
-            f"jobs:     no job reservations: for {selection.asked} jobs one would "
+            f"jobs:     no job reservations: {for_jobs(selection.asked)} one would "
             f"{_no_gain(placement)}; {_figures(selection)}"
         ]
     on = placement.other_tier

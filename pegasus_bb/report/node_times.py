@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.core.units import format_count
 from pegasus_bb.model.dag.nodes import Dag
 from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.model.run import NodeTimes, Problem, Task
@@ -32,7 +33,7 @@ def read_states(folder: Path) -> tuple[JobStates, tuple[Problem, ...]]:
     begins = [since for since, _ in states.stretches]
     nodes = with_ready(states.nodes, _dag_of(folder), begins)
     states = states._replace(nodes=nodes)
-    why = f"{states.unread} lines that are not of its format were skipped"
+    why = f"skipped, not of its format: {format_count(states.unread, 'line')}"
     return states, (Problem(str(path), why),) if states.unread else ()
 
 

@@ -213,7 +213,7 @@ def test_explain_and_plan_show_what_stays_and_what_waits(site: Site) -> None:
     options = ("--bb-mode", "transient", "--bb-chains", "on")
     told = site.bb("explain", *options, check=True).stdout
     assert "chain D, E: 4.0 MiB for 250.0 KiB, 2 files in, 1 out, 1 stays" in told
-    line = "chains:   2 jobs run as 1 of the batch system; 62.5 KiB never leave"
+    line = "chains:   2 jobs run as 1 of the batch system; staying on their nodes: 62.5"
     assert line in told
     assert (
         "longest path: 4 jobs, as without chains; at a time: 2 at most, as with" in told
@@ -258,4 +258,4 @@ def test_files_of_unknown_size_are_no_0_bytes_that_stay(site: Site) -> None:
             use.pop("metadata", None)
     options = ("--bb-mode", "transient", "--bb-chains", "on")
     told = site.bb("explain", *options, "--bb-capacity", "1MiB", check=True).stdout
-    assert "batch system; 1 file of unknown size never leave their nodes" in told
+    assert "batch system; staying on their nodes: 1 file of unknown size; " in told

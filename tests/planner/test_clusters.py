@@ -162,7 +162,7 @@ def test_jobs_with_a_reservation_beside_the_shared_one_stay_alone(runner: Any) -
     for job in runner.jobs:
         job["profiles"] = {"pegasus": {"label": "x"}}
     assert list(clusters(runner, "label").values()) == [["ID1", "ID2"]]
-    assert "stay out of clusters" in runner.plan().notes[1]
+    assert "with a reservation of their own: 1 job" in runner.plan().notes[1]
 
 
 def test_sbatch_gets_the_directives_of_the_cluster_and_none_of_its_tasks(

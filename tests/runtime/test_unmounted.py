@@ -101,7 +101,7 @@ def test_storage_that_is_gone_for_good_can_be_given_up(run: Run, left: str) -> N
     with pytest.raises(SchedulerUnreachable, match=f"--discard --gone {NAME}"):
         release(run.bb, discard=True)
     said = give_up(run.bb)
-    assert "1 promised results that are not safe" in said
+    assert "lost with it: 1 promised result\n" in said
     assert "lost.txt" in said and "safe.txt" not in said
     assert run.noted().released_at is not None
     assert [e["event"] for e in ledger.find(NAME)] == ["discarded", "requested"]

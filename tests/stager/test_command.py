@@ -116,7 +116,7 @@ def test_cancel_says_how_many_ended_so(daemon: Daemon, client: Client) -> None:
     found = json.loads(said(daemon, "cancel", "--json", *numbers).stdout)
     assert found == {"cancelled": 2, "ending": 0}
     again = said(daemon, "cancel", *numbers).stdout
-    assert again == "0 of 3 tasks are cancelled\n"
+    assert again == "cancelled: 0 of 3 tasks\n"
 
 
 def test_top_once_shows_users_and_targets(daemon: Daemon, client: Client) -> None:

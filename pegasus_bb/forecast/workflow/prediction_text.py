@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pegasus_bb.core.text import columns
 from pegasus_bb.core.units import (
     abbreviate,
+    format_count,
     format_duration,
     format_files,
     format_gib_hours,
@@ -44,7 +45,10 @@ def remarks(predicted: Compared) -> Iterator[str]:
     learned = f", run times: {basis.history}" if basis.history else ""
     yield f"by the speeds of {basis.speeds}{learned}"
     if basis.sources:
-        told = (f"{name} ({count} jobs)" for name, count in basis.sources.items())
+        told = (
+            f"{name} ({format_count(count, 'job')})"
+            for name, count in basis.sources.items()
+        )
         yield f"computing times are learned from: {', '.join(told)}"
     yield from _noted(basis.notes)
     yield from basis.remarks
@@ -58,7 +62,8 @@ def _noted(notes: Mapping[str, int]) -> Iterator[str]:
         alike.setdefault(_PERCENT.sub("", note), []).append(note)
     for some in alike.values():
         largest = max(some, key=lambda note: [*map(int, _PERCENT.findall(note))])
-        yield f"of {sum(notes[note] for note in some)} jobs: {largest}"
+        jobs = format_count(sum(notes[note] for note in some), "job")
+        yield f"of {jobs}: {largest}"
 
 
 def _row(found: Prediction) -> tuple[str, ...]:
@@ -82,6 +87,6 @@ def _not_in_it(predicted: Compared) -> Iterator[str]:
         yield f"not in it: {files} of unknown size ({names})"
     if basis.unknown_times:
         yield (
-            f"not in it: the computing of {basis.unknown_times} jobs; "
+            f"not in it: the computing of {format_count(basis.unknown_times, 'job')}; "
             "--bb-history SUBMIT_DIR learns it from an earlier run"
         )

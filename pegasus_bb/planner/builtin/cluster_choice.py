@@ -13,6 +13,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import islice
 
 from pegasus_bb.core.errors import CatalogError, UnplacedError
+from pegasus_bb.core.units import format_count
 from pegasus_bb.model.dag.roles import node_word
 from pegasus_bb.model.workflow import Job
 from pegasus_bb.planner.builtin.executable import Draft
@@ -59,12 +60,13 @@ def cluster_notes(draft: Draft) -> list[str]:
     if len(clusters) == len(draft.run.chains):
         return []  # a line of its own tells of these
     tasks = sum(len(node.tasks) for node in clusters)
-    number = "1 cluster" if len(clusters) == 1 else f"{len(clusters)} clusters"
+    number = format_count(len(clusters), "cluster")
     notes = [f"{option}: {tasks} jobs run in {number}"]
     alone = [job for job in draft.on_site if _is_reserved(draft, job)]
     if alone:
         notes.append(
-            f"{len(alone)} jobs with a reservation of their own stay out of clusters"
+            "not in clusters, with a reservation of their own: "
+            f"{format_count(len(alone), 'job')}"
         )
     return notes
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 
 from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.units import format_count
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.decide.sizing import example_option, wanted_capacity
 from pegasus_bb.model.backends import KINDS
@@ -97,8 +98,9 @@ def check_sub_workflows(given: PlanningInput, placement: Placement) -> list[str]
         return []
     _check_sizes(given, placement, inner[0])
     return [
-        f"{len(inner)} sub-workflows share the reservation; their results are as safe "
-        "as their stage-out says, for bb_delete can check those of this workflow only"
+        f"the reservation is shared with {format_count(len(inner), 'sub-workflow')}; "
+        "results made there are as safe as their stage-out says, for bb_delete can "
+        "check those of this workflow only"
     ]
 
 

@@ -141,7 +141,10 @@ def _of_builtin(
     _check_styles(given, run)
     planner = BuiltInPlanner(options)
     planned = planner.in_memory(given, run)
-    yield ok("catalogs", f"planning works; the DAG has {len(planned.jobs)} nodes")
+    yield ok(
+        "catalogs",
+        f"planning works; the DAG has {format_count(len(planned.jobs), 'node')}",
+    )
     notes = plan_notes(given, run, notes_on_programs(given), is_builtin=True)
     notes += planner.check(given, run)
     yield from (note("planner", text) for text in (*notes, *planned.notes))

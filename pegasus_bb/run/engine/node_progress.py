@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TextIO
 
 from pegasus_bb.core.errors import PegasusBBError
-from pegasus_bb.core.units import format_duration, format_size
+from pegasus_bb.core.units import format_count, format_duration, format_size
 from pegasus_bb.run.engine.terminal import unbreakable
 from pegasus_bb.run.engine.tier_usage import bytes_below
 from pegasus_bb.runtime.backends.backend_table import open_backend
@@ -117,7 +117,7 @@ class Lines(Quiet):
         self._total = total
         self._done = done
         before = f", {done} of them done before" if done else ""
-        self._say(f"{total} nodes{before}")
+        self._say(f"{format_count(total, 'node')}{before}")
 
     def waiting(self, name: str) -> None:
         reason = waiting_reason(self._bb) if self._bb is not None else None

@@ -133,6 +133,7 @@ class Scheduler:
                 self._jobs.ended(item)
                 self._not_started(item, error)
                 continue
+            item.began = time.monotonic()  # what it waited for a slot does not count
             self._table.move(item, NodeState.RUNNING)
             self._note(item, "SUBMIT", f"{item.sequence}.0")
             self._note(item, "EXECUTE", f"{item.sequence}.0")

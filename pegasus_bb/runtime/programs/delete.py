@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 
 from pegasus_bb.core.errors import DataNotSafe, ReservationFailed, UsageError
-from pegasus_bb.core.units import format_size
+from pegasus_bb.core.units import format_count, format_size
 from pegasus_bb.model.reservation import Request, Reservation, State
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.backends import identity
@@ -141,7 +141,7 @@ def give_up(bb: BBDir) -> str:
     _note_end(bb, noted, "discarded")
     lines = [f"reservation {request.name} was given up: {why}"]
     if lost:
-        lines.append(f"with it {len(lost)} promised results that are not safe:")
+        lines.append(f"lost with it: {format_count(len(lost), 'promised result')}")
         lines += _listed(lost)
     return "\n".join(lines)
 

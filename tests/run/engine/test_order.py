@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.dag.nodes import Dag, Node
 from pegasus_bb.model.dag.writer import write_dag
 from pegasus_bb.run.engine.local import run
+from pegasus_bb.run.engine.node_progress import Watcher
 from tests.support.counting import calls
 
 from .conftest import Folder
@@ -54,6 +56,26 @@ def test_slots_and_categories_limit_what_runs_at_a_time(
     folder.dag.max_jobs["stagein"] = 1
     folder.run(slots=slots)
     assert (peak(folder.noted()), len(folder.ran())) == (1, 5)
+
+
+class Times(Watcher):
+    """How long each node took, as a user reads it; and when it had ended."""
+
+    def __init__(self) -> None:
+        self.took: dict[str, float] = {}
+        self.at: dict[str, float] = {}
+
+    def ended(self, name: str, how: str, seconds: float) -> None:
+        self.took[name] = seconds
+        self.at[name] = time.monotonic()
+
+
+def test_the_wait_for_a_slot_is_no_part_of_what_a_job_took(folder: Folder) -> None:
+    folder.job("a", priority=1)
+    folder.job("b")
+    times = Times()
+    folder.run(slots=1, progress=times)
+    assert times.took["b"] <= times.at["b"] - times.at["a"]
 
 
 def test_the_higher_priority_goes_first(folder: Folder) -> None:

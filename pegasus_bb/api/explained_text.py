@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pegasus_bb.api.explanation import Explanation
 from pegasus_bb.core.text import columns
 from pegasus_bb.core.units import GIB, abbreviate, format_files, format_size
-from pegasus_bb.decide.decision import PlacementDecision
+from pegasus_bb.decide.decision import PlacementDecision, by_batch_job
 from pegasus_bb.model.backends import KINDS
 from pegasus_bb.model.placement import JobReservation
 from pegasus_bb.model.settings import Settings
@@ -38,20 +38,14 @@ def total_lines(
 
 def job_reservations(explanation: Explanation, tier: Tier) -> Iterator[str]:
     where = f" on {explanation.job_tier}" if explanation.job_tier else ""
-    chains = explanation.chains.found if explanation.chains else ()
-    owners = {f"chain {abbreviate(chain.jobs)}": chain.reservation for chain in chains}
-    joined = {job for chain in chains for job in chain.jobs}
-    owners |= {
-        f"job {job}": own
-        for job, own in explanation.job_reservations.items()
-        if job not in joined
-    }
-    for owner, own in owners.items():
+    found = by_batch_job(explanation.job_reservations, explanation.chains)
+    for jobs, own in found.items():
+        owner = "job" if len(jobs) == 1 else "chain"
         shared = f", {len(own.share)} shared" if own.share else ""
         stay = "stays" if len(own.stay) == 1 else "stay"
         shared += f", {len(own.stay)} {stay}" if own.stay else ""
         yield (
-            f"{owner}: {format_size(own.capacity)}{where} for "
+            f"{owner} {abbreviate(jobs)}: {format_size(own.capacity)}{where} for "
             f"{format_size(own.need)}, {format_files(len(own.stage_in))} in, "
             f"{len(own.stage_out)} out{shared}{_asked(own, tier)}"
         )

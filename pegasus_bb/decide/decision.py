@@ -12,7 +12,7 @@ from pegasus_bb.model.document import plain
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.history import History
 from pegasus_bb.model.modes import RunMode
-from pegasus_bb.model.placement import Chain, Placement
+from pegasus_bb.model.placement import Chain, JobReservation, Placement
 from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.value_lines import ValueLines
@@ -196,3 +196,18 @@ class PlacementDecision:
     # By the rules alone, where mode hybrid or a short capacity has changed it.
     persistent: PlacementDecision | None = None
     streams: tuple[str, str] | None = None  # the policy of hints, and the reason
+
+    @property
+    def own_reservations(self) -> dict[tuple[str, ...], JobReservation]:
+        """The ids of the jobs that run as one -> what these have together."""
+        return by_batch_job(self.placement.job_reservations, self.chains)
+
+
+def by_batch_job(
+    reservations: Mapping[str, JobReservation], chains: Chains | None
+) -> dict[tuple[str, ...], JobReservation]:
+    """``reservations`` by job; those of a chain's jobs are one, and come first."""
+    found = {chain.jobs: chain.reservation for chain in chains.found} if chains else {}
+    joined = {job for jobs in found for job in jobs}
+    alone = {(job,): own for job, own in reservations.items() if job not in joined}
+    return found | alone

@@ -107,8 +107,4 @@ def what_the_cache_does(decision: PlacementDecision) -> str:
 
 def _readers(decision: PlacementDecision) -> Mapping[str, int]:
     """LFN -> the number of its readers: jobs outside of chains, and chains."""
-    chains = decision.chains.found if decision.chains else ()
-    joined = {job for chain in chains for job in chain.jobs}
-    alone = decision.placement.job_reservations.items()
-    owners = [own for job, own in alone if job not in joined]
-    return readers([*owners, *(chain.reservation for chain in chains)])
+    return readers(decision.own_reservations.values())

@@ -219,6 +219,7 @@ def test_explain_and_plan_show_what_stays_and_what_waits(site: Site) -> None:
         "longest path: 4 jobs, as without chains; at a time: 2 at most, as with" in told
     )
     assert line in site.plan("run", *options).stderr
+    assert "for each of 4 jobs" in site.bb("check", *options, check=True).stdout
     found = json.loads(site.bb("explain", "--json", *options, check=True).stdout)
     assert found["chains"]["found"][0]["jobs"] == ["D", "E"]
     assert "cuts" not in found

@@ -141,6 +141,7 @@ def test_a_disk_that_is_not_reserved_and_one_refusal_are_said_once(
     assert "preferred: off" in said
     assert "and it reserves" not in said
     assert "\npersistent, hybrid cannot be chosen: " in said
+    assert "\npersistent (refused)  " in said and "\ntransient  " in said
     assert said.count("the disk of a node holds nothing") == 1
 
 
@@ -282,7 +283,7 @@ def test_what_a_mode_took_less_than_simulated_is_no_gain_over_the_others(
     assert row[other].high > 300, "or as declared"
     assert found.choice.mode == "off"
     said = "\n".join(shown(found))
-    assert f"--bb-mode {other}, run, and name it" in said
+    assert f"--bb-mode {other}, all else as here, and name it" in said
     assert "took less than simulated" in said
 
 

@@ -160,8 +160,8 @@ def _what_settles(off: Prediction, fastest: Prediction) -> str:
 
 def _one_run(mode: str) -> str:
     return (
-        f"one run settles it: plan with --bb-mode {mode}, run, and name it as "
-        "--bb-history"
+        f"one run settles it: plan it with --bb-mode {mode}, all else as here, and "
+        "name it as --bb-history"
     )
 
 
@@ -225,8 +225,8 @@ class Compared(Predicted):
         if off is None:
             return ()
         return tuple(
-            f"{found.mode} is slower than the PFS alone: {found.range} against "
-            f"{off.range}"
+            f"{found.mode} is {'' if found.low > off.high else 'probably '}slower than "
+            f"the PFS alone: {found.range} against {off.range}"
             for found in self.rows
             if found is not off and _is_slower(found, off, ALIKE)
         )

@@ -23,7 +23,8 @@ _WAIT = 2  # the place of a column that is there where a mode waits
 
 def shown(predicted: Compared) -> Iterator[str]:
     """Yield a table, then the ``remarks``."""
-    rows = [_HEAD, *map(_row, predicted.rows)]
+    refused = predicted.refused
+    rows = [_HEAD, *(_row(row, refused=row.mode in refused) for row in predicted.rows)]
     if any(found.wait for found in predicted.rows):
         waits = ["wait", *(format_duration(found.wait) for found in predicted.rows)]
         rows = [
@@ -66,10 +67,11 @@ def _noted(notes: Mapping[str, int]) -> Iterator[str]:
         yield f"of {jobs}: {largest}"
 
 
-def _row(found: Prediction) -> tuple[str, ...]:
+def _row(found: Prediction, *, refused: bool) -> tuple[str, ...]:
     parts = (found.stage_in, found.compute, found.stage_out, found.other)
     reserved = format_gib_hours(found.byte_hours) if found.byte_hours else "-"
-    return (found.mode, found.range, *map(format_duration, parts), reserved)
+    mode = f"{found.mode} (refused)" if refused else found.mode
+    return (mode, found.range, *map(format_duration, parts), reserved)
 
 
 def _not_in_it(predicted: Compared) -> Iterator[str]:

@@ -11,7 +11,6 @@ from pegasus_bb.decide.lint_files import lint_replicas
 from pegasus_bb.decide.place_files import with_capacity
 from pegasus_bb.model.finding import Finding, note, ok, wrong
 from pegasus_bb.model.modes import RunMode
-from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.builtin.planner import BuiltInPlanner
 from pegasus_bb.planner.existing_submit_dir import check_existing
@@ -73,14 +72,15 @@ def of_size(
         decided = with_capacity(given, decision)
     except PegasusBBError as error:
         return wrong("capacity", str(error)), None
-    reserved = _reserved(decided.placement, given.settings.mode)
+    reserved = _reserved(decided, given.settings.mode)
     return ok("capacity", f"{reserved} {_for_what(decided)}"), decided
 
 
-def _reserved(placement: Placement, mode: RunMode) -> str:
+def _reserved(decision: PlacementDecision, mode: RunMode) -> str:
     """What would be reserved, or has to be free: a node's disk is not reserved."""
+    placement = decision.placement
     size = format_size(placement.capacity)
-    jobs = placement.job_reservations
+    jobs = decision.own_reservations
     if not jobs:
         return f"{size} would be reserved"
     each = for_jobs(len(jobs))

@@ -34,7 +34,7 @@ def test_a_guess_takes_no_buffer_and_names_the_run_that_settles_it() -> None:
     guess = predicted("persistent", [end(100), end(50)], is_guess=True)
     choice = choose([prediction("off", (100, 100)), guess])
     assert choice.mode == "off"
-    assert "one run settles it: plan with --bb-mode persistent" in choice.reason
+    assert "one run settles it: plan it with --bb-mode persistent, all" in choice.reason
 
 
 def measured(mode: str, *makespans: float) -> Prediction:
@@ -50,8 +50,8 @@ def test_one_odd_run_does_not_decide_against_what_is_faster_in_the_mean() -> Non
 @pytest.mark.parametrize(
     ("off", "buffer", "settles"),
     [
-        (measured("off", 100, 90), prediction("bb", (99, 50)), "--bb-mode bb, run"),
-        (prediction("off", (99, 90)), measured("bb", 96), "--bb-mode off, run"),
+        (measured("off", 100, 90), prediction("bb", (99, 50)), "--bb-mode bb, all"),
+        (prediction("off", (99, 90)), measured("bb", 96), "--bb-mode off, all"),
         (prediction("off", (99, 90)), prediction("bb", (110, 50)), "on each side"),
         (measured("off", 100, 90), measured("bb", 96, 97), "more runs of both"),
     ],
@@ -63,6 +63,18 @@ def test_where_it_is_not_known_the_run_is_named_that_would_settle_it(
     choice = choose([off, buffer])
     assert choice.mode == "off"
     assert settles in choice.reason
+
+
+@pytest.mark.parametrize(
+    ("ends", "word"), [((200, 150), "is slower"), ((120, 90), "is probably slower")]
+)
+def test_a_mode_is_said_to_be_slower_for_sure_only_where_no_end_is_shorter(
+    ends: Range, word: str
+) -> None:
+    rows = (prediction("off", (100, 80)), prediction("transient", ends))
+    basis = Basis("speeds.yml", "", (), 0, {}, {})
+    (said,) = Compared(rows, basis, choose(rows), {}).slower
+    assert said.startswith(f"transient {word} than the PFS alone")
 
 
 @pytest.mark.parametrize("makespan", [40, 160])

@@ -105,8 +105,8 @@ def test_run_answers_with_its_exit_codes(folder: Folder) -> None:
     folder.write()
     for status, says in (
         (80, "| why it failed"),
-        (0, "all 1 nodes are done"),
-        (0, "were done before"),
+        (0, "the node is done"),
+        (0, "the node was done before"),
     ):
         done = folder.command("run", str(folder.path))
         assert (done.returncode, "Traceback" in done.stderr) == (status, False)

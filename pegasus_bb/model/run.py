@@ -286,6 +286,7 @@ class Run:
     # Inputs that jobs found in the caches of their nodes; None: they had no cache.
     cached: int | None = None
     cached_bytes: int | None = None
+    stayed: int | None = None  # bytes within chains, which never left their nodes
     saved: int | None = None  # bytes of results at their destination
     safe: float | None = None  # seconds from the start until all results were there
     footprint: int | None = None  # bytes of all files of known size

@@ -357,6 +357,7 @@ STAGING: tuple[RunMetric, ...] = (
     ),
     _run_metric("cached", "inputs", lambda run: run.cached, "inputs found in caches"),
     _run_metric("cached_bytes", "B", lambda run: run.cached_bytes, "found in caches"),
+    _run_metric("stayed", "B", lambda run: run.stayed, "never left their nodes"),
     _run_metric("out_bytes", "B", lambda run: run.saved, "staged out"),
     _run_metric(
         "out_rate",

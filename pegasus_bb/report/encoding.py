@@ -139,7 +139,7 @@ def _run(reported: ReportedRun, waited: TaskMetric) -> dict[str, Any]:
         "live": _live(run.live, time),
         "live_job_reservations": _live(run.live_job_reservations, time),
         "staged_in": run.brought,
-        **_picked(run, ("cached", "cached_bytes")),
+        **_picked(run, ("cached", "cached_bytes", "stayed")),
         "staged_out": run.saved,
         "results_safe": run.safe,
         "footprint": run.footprint,

@@ -67,8 +67,7 @@ def live_on_jobs(
     one."""
     if not found.jobs:
         return None
-    sizes = {lfn: size_of(file) for lfn, file in placed_files(folder).items()}
-    sizes.update(_measured(tasks))
+    sizes = _sizes(folder, tasks)
     starts = {task.node: task.start for task in tasks}
     lives: list[Life] = []
     unknown = 0
@@ -85,6 +84,28 @@ def live_on_jobs(
     )
     most = max((size for _, size in reserved), default=None)
     return LiveBytes(live_steps(lives), most, unknown, reserved)
+
+
+def stayed_on_nodes(
+    folder: Path, tasks: Sequence[Task], found: Reservations
+) -> int | None:
+    """Return the bytes that chains have made and used, and that never left their nodes.
+    None if no job was a chain, or if a size is unknown."""
+    sizes = _sizes(folder, tasks)
+    stayed = [
+        sizes.get(lfn)
+        for job in found.jobs
+        if not job.outcome.get("status")
+        for lfn in _lfns(job, "stay")
+    ]
+    known = [size for size in stayed if size is not None]
+    return sum(known) if known and len(known) == len(stayed) else None
+
+
+def _sizes(folder: Path, tasks: Iterable[Task]) -> dict[str, int | None]:
+    """By LFN, as tasks saw them, else as planning did."""
+    planned = {lfn: size_of(file) for lfn, file in placed_files(folder).items()}
+    return planned | _measured(tasks)
 
 
 def _measured(tasks: Iterable[Task]) -> dict[str, int | None]:

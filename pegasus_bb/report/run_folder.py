@@ -25,7 +25,7 @@ from pegasus_bb.report.footprint import (
 from pegasus_bb.report.jobstate import JobStates
 from pegasus_bb.report.joining import join
 from pegasus_bb.report.kickstart import read_tasks
-from pegasus_bb.report.live import live_on_jobs, live_on_shared
+from pegasus_bb.report.live import live_on_jobs, live_on_shared, stayed_on_nodes
 from pegasus_bb.report.node_times import (
     read_states,
     to_the_last_record,
@@ -166,6 +166,7 @@ def _with_notes(run: Run, folder: Path, found: RunFiles, workflow: Path) -> Run:
         load=load_at_start(folder),
         live=None if run.fallback else live,
         live_job_reservations=live_on_jobs(folder, run.tasks, reserved),
+        stayed=stayed_on_nodes(folder, run.tasks, reserved),
     )
 
 

@@ -70,6 +70,7 @@ def test_a_file_within_a_chain_never_leaves_its_node(
     assert (node(folder)["stay"], node(folder)["stage_out"]) == (["d.dat"], ["e.dat"])
     site.finishes("run", RESULT)
     assert list(note(folder)["files"]) == ["e.dat"]
+    assert read_run(folder).stayed == len(expected()["d.dat"])
     (file,) = folder.glob(f"*/*/{CHAIN}.out.*")
     records = [record.data for record in read_records(file)]
     assert [one["derivation"] for one in records] == ["D", "E"]

@@ -57,7 +57,7 @@ def test_the_first_failure_is_the_status_of_the_cluster_and_with_f_ends_it(
     assert (site.root / "ran").exists()
     assert b"tasks=2, succeeded=0, failed=1" in done.stdout
     (tmp_path / "node.out").write_bytes(done.stdout)
-    assert "record 1 says that its task failed" in judge(str(tmp_path / "node.out")).why
+    assert "its task T1 failed (exit code 7)" in judge(str(tmp_path / "node.out")).why
 
 
 def test_a_task_that_cannot_start_fails_the_cluster(site: Site) -> None:

@@ -64,7 +64,7 @@ def test_a_job_that_failed_failed_whatever_its_record_says(
         (f"{GOOD_RECORD}- invocation: True\n  vers", "breaks off"),
         (
             GOOD_RECORD + (RECORDED / BAD).read_text() + GOOD_RECORD,
-            "record 2 says that its task failed (exit code 1)",
+            "record 2 says that its task ID2 failed (exit code 1)",
         ),
     ],
 )

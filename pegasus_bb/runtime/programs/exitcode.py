@@ -19,6 +19,7 @@ FAILED = 1
 _NUMBERED = re.compile(r"\.out\.[0-9]{3}$")
 # Recognised by indentation: the output of a task is quoted, or indented deeper.
 _RECORD = b"- invocation:"
+_TASK = re.compile(rb'  derivation: "?([^"\n]+)')
 _RAW = re.compile(rb"      raw: (-?[0-9]+)\s*$")
 
 
@@ -69,7 +70,7 @@ def judge(path: str) -> Verdict:
     """The verdict of the records in ``path``, in one pass and constant memory."""
     records = 0
     complete = True
-    why = ""
+    why = task = ""
     with open(path, "rb") as lines:
         for line in lines:
             if line.startswith(_RECORD):
@@ -77,13 +78,16 @@ def judge(path: str) -> Verdict:
                     break
                 records = records + 1
                 complete = False
+                task = ""
+            if match := _TASK.match(line):
+                task = f" {match.group(1).decode(errors='replace')}"
             match = _RAW.match(line)
             if match is None:
                 continue
             complete = True
             if int(match.group(1)) != 0 and not why:
                 status = _status_text(match)
-                why = f"record {records} says that its task failed ({status})"
+                why = f"record {records} says that its task{task} failed ({status})"
     if not why and records == 0:
         why = "no record in it: the job was killed, or never started"
     if not why and not complete:

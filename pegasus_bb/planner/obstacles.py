@@ -19,6 +19,7 @@ from pegasus_bb.model.settings import read_settings
 from pegasus_bb.model.value_lines import ValueLines
 from pegasus_bb.model.workflow import Workflow, read_workflow, with_own_runs
 from pegasus_bb.planner.builtin.executable import Programs
+from pegasus_bb.planner.builtin.own_runs import check_inputs
 from pegasus_bb.planner.builtin.planner import BuiltInPlanner
 from pegasus_bb.planner.builtin.planner_limits import check_job, check_results_survive
 from pegasus_bb.planner.local_files import check_local_files
@@ -144,6 +145,7 @@ def _of_jobs(
     if graph is None:
         return
     catalog = catalogs.transformations
+    found.meet(lambda: check_inputs(workflow, catalogs, graph))
     programs = Programs(ValueLines(workflow, catalogs), "/")
     seen: set[str] = set()
     for job in workflow.jobs.values():

@@ -181,3 +181,16 @@ def test_a_workflow_of_sub_workflows_alone_uses_no_tier_itself(site: Site) -> No
     folder = site.submit_dir("run")
     assert not (folder / "bb/request.json").exists()
     assert (inner_run(folder) / "bb/request.json").exists()
+
+
+def test_explain_and_plan_refuse_an_inner_workflow_that_is_nowhere(site: Site) -> None:
+    nested(site)
+    with site.edited("workflow.yml") as workflow:
+        workflow["jobs"].pop(0)  # it writes the inner workflow
+    why = "the sub-workflow SUB needs a file that no job makes"
+    looked = ["--sites", "cluster", "--output-sites", "local", "workflow.yml"]
+    told = site.bb("explain", *looked)
+    assert (told.returncode, why in told.stderr) == (2, True)
+    for mode in ("off", "persistent"):
+        done = site.plan(mode, "--bb-mode", mode)
+        assert (done.returncode, why in done.stderr) == (2, True)

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from pegasus_bb.core.errors import UnplacedError
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.decide.survey import taken_name
-from pegasus_bb.model.catalogs import Replica
+from pegasus_bb.model.catalogs import Replica, ReplicaCatalog
 from pegasus_bb.model.dag import joblists
 from pegasus_bb.model.dag.joblists import TransferSource
 from pegasus_bb.model.default_sites import LOCAL
 from pegasus_bb.model.document import Key
-from pegasus_bb.model.workflow import Job
+from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.planner.builtin.executable import (
     CLEAN_UP,
     CREATE_DIR,
@@ -165,7 +165,9 @@ def _sources_of(draft: Draft, job: Job, lfn: str) -> tuple[TransferSource, ...]:
     if lfn in draft.from_runs:
         return (TransferSource(LOCAL, f"file://{draft.exchanged(lfn)}"),)
     needs = f"job {job.id} ({job.transformation}) needs an input"
-    found = replicas_of(draft, lfn, needs, ["jobs", job.index, "uses"])
+    catalog = draft.catalogs.replicas
+    at = ("jobs", job.index, "uses")
+    found = replicas_of(draft.workflow, catalog, lfn, needs, at)
     ranked = sorted(found, key=lambda replica: _rank(replica, draft.site))
     return tuple(
         TransferSource(replica.site, _url(draft, replica)) for replica in ranked
@@ -173,14 +175,13 @@ def _sources_of(draft: Draft, job: Job, lfn: str) -> tuple[TransferSource, ...]:
 
 
 def replicas_of(
-    draft: Draft, lfn: str, needs: str, at: Sequence[Key]
+    workflow: Workflow, catalog: ReplicaCatalog, lfn: str, needs: str, at: Sequence[Key]
 ) -> Sequence[Replica]:
     """The replicas of ``lfn``. Raises CatalogError, about what is ``at``, if there is
     none. ``needs``: the first words of its message."""
-    catalog = draft.catalogs.replicas
     found = catalog.replicas.get(lfn)
     if not found:
-        raise draft.workflow.document.error(
+        raise workflow.document.error(
             f"{needs} that no job makes and that has no replica",
             at,
             repr(lfn),

@@ -8,16 +8,18 @@ both ways through bb/exchange of the outer run, on the PFS.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.model.catalogs import Catalogs, Replica
 from pegasus_bb.model.default_sites import LOCAL
 from pegasus_bb.model.document import Document, as_json
+from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.settings import PREFIX, Properties
-from pegasus_bb.model.workflow import Job
+from pegasus_bb.model.workflow import OWN_RUN, Job, Workflow
 from pegasus_bb.planner.builtin.argument_words import task_words
 from pegasus_bb.planner.builtin.auxiliary import replicas_of
 from pegasus_bb.planner.builtin.executable import (
@@ -142,9 +144,7 @@ def _planned(draft: Draft, name: str, job: Job, wanted: set[str]) -> dict[str, A
 
 def _inputs(draft: Draft, job: Job) -> Iterator[tuple[str, str]]:
     """Each file that the planning or the jobs of ``job`` read, and its path here."""
-    file = str(job.data.get("file", job.name))
-    lfns = [use.lfn for use in job.passed if use.kind == "input"]
-    for lfn in dict.fromkeys([file, *lfns]):
+    for lfn in _lfns(job):
         if lfn in draft.outputs:
             yield lfn, draft.outputs[lfn]
         elif lfn in draft.from_runs:
@@ -153,9 +153,31 @@ def _inputs(draft: Draft, job: Job) -> Iterator[tuple[str, str]]:
             yield lfn, _replica(draft, job, lfn)
 
 
-def _replica(draft: Draft, job: Job, lfn: str) -> str:
+def _lfns(job: Job) -> Iterable[str]:
+    file = str(job.data.get("file", job.name))
+    passed = (use.lfn for use in job.passed if use.kind == "input")
+    return dict.fromkeys([file, *passed])
+
+
+def check_inputs(workflow: Workflow, catalogs: Catalogs, graph: Graph) -> None:
+    """Raises CatalogError for a file of a sub-workflow that no job makes and that has
+    no replica."""
+    made = graph.producer.keys() | workflow.made_by_own_runs
+    for job in workflow.jobs.values():
+        for lfn in _lfns(job) if job.kind == OWN_RUN else ():
+            if lfn not in made:
+                _replicas(workflow, catalogs, job, lfn)
+
+
+def _replicas(
+    workflow: Workflow, catalogs: Catalogs, job: Job, lfn: str
+) -> Sequence[Replica]:
     needs = f"the sub-workflow {job.id} needs a file"
-    found = replicas_of(draft, lfn, needs, ["jobs", job.index])
+    return replicas_of(workflow, catalogs.replicas, lfn, needs, ["jobs", job.index])
+
+
+def _replica(draft: Draft, job: Job, lfn: str) -> str:
+    found = _replicas(draft.workflow, draft.catalogs, job, lfn)
     paths = [path for path in (local_path(one.pfn) for one in found) if path]
     if not paths:
         raise draft.catalogs.replicas.error(

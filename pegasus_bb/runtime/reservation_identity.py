@@ -140,6 +140,15 @@ def last_storage_id(bb: BBDir) -> str:
         return ""
 
 
+def forget_storage(bb: BBDir) -> None:
+    """The storage will not come back: another one may take its place."""
+    try:
+        note = read_json(bb.file(_READY))
+    except (OSError, ValueError):
+        return
+    write_json(bb.file(_READY), {**note, "place": ""})
+
+
 def _ready(bb: BBDir, noted: Reservation) -> dict[str, Any]:
     """The note of ``note_ready``; empty if there is none."""
     try:

@@ -105,6 +105,19 @@ def test_storage_that_is_gone_for_good_can_be_given_up(run: Run, left: str) -> N
     assert "lost.txt" in said and "safe.txt" not in said
     assert run.noted().released_at is not None
     assert [e["event"] for e in ledger.find(NAME)] == ["discarded", "requested"]
+    assert "was given back before" in release(run.bb)
+    (run.submit / "bb/reservation.json").unlink()  # as the start of a run anew does
+    assert (run.setup(), run.gate()) == (0, 0), "on what is there now"
+
+
+def test_what_was_given_back_is_not_called_kept_for_a_result_that_changed(
+    run: Run,
+) -> None:
+    assert (run.setup(), run.gate()) == (0, 0)
+    run.stage_out("safe.txt")
+    assert run.delete() == 0
+    run.promise({"safe.txt": "/out/safe.txt", "lost.txt": "/out/lost.txt"})
+    assert "was given back before" in release(run.bb)
 
 
 def test_what_is_still_there_is_not_given_up(run: Run) -> None:

@@ -72,9 +72,9 @@ def release(
     if not decision:
         if not discard:
             noted = _find_note(bb, noted, dry_run=dry_run)
-        never_there = _never_there(bb, noted, backend, dry_run=dry_run)
-        if never_there:
-            return never_there
+        not_there = _not_there(bb, noted, backend, dry_run=dry_run)
+        if not_there:
+            return not_there
         if not discard:
             check_results(bb, backend, why_nothing_lost)
     if dry_run:
@@ -139,6 +139,7 @@ def give_up(bb: BBDir) -> str:
     why = why_storage_is_gone(request, reservation_identity.last_storage_id(bb))
     lost = list(ResultsGuard(bb, read_all=False).unsafe())
     _note_end(bb, noted, "discarded")
+    reservation_identity.forget_storage(bb)
     lines = [f"reservation {request.name} was given up: {why}"]
     if lost:
         lines.append(f"lost with it: {format_count(len(lost), 'promised result')}")
@@ -169,19 +170,25 @@ def _find_note(
     return noted
 
 
-def _never_there(
+def _not_there(
     bb: BBDir, noted: Reservation | None, backend: Backend, *, dry_run: bool
 ) -> str:
-    """A message if there never was a reservation; else empty."""
-    name = bb.request().name
+    """A message if there never was a reservation, or if it was given back before; else
+    empty."""
+    request = bb.request()
+    name = request.name
     if noted is None:
         if reservation_identity.requested_at(bb):
             return ""
         _check_planned(bb)
         return f"reservation {name} was never asked for"
-    if not reservation_identity.was_never_made(bb, noted):
+    never_made = reservation_identity.was_never_made(bb, noted)
+    if not never_made and noted.released_at is None:
         return ""
-    if reservation_identity.status(bb, noted, backend).state is not State.ABSENT:
+    state = reservation_identity.status(bb, noted, backend).state
+    if noted.released_at and state in (State.ABSENT, State.UNKNOWN):
+        return absent_message(request, noted)
+    if state is not State.ABSENT:
         return ""
     if not dry_run:
         _list_end(bb, "refused")

@@ -146,7 +146,7 @@ def _unseen(one: LocatedReservation, *, discard: bool, gone: bool) -> str:
     if request is None or not discard:
         would_do = (
             one.problem
-            or "where it is gone for good, and what is "
+            or "Where it is gone for good, and what is "
             f"on it may go too: {release_command(entry.name, loses_nothing=False)}"
         )
         raise UsageError(

@@ -104,8 +104,8 @@ def _with_doubt(compared: Comparison, found: Simulated, mode: str) -> Comparison
     of_both = [p for p in found.predicted.rows if p.mode in (OFF.name, mode)]
     ranges = " and ".join(f"{p.range} in mode {p.mode}" for p in of_both)
     doubt = (
-        "these runs are in the middle of the ranges, and leave out what earlier runs "
-        f"took beyond their simulation. The forecast: {ranges} (docs/prediction.md)."
+        "these runs are simulated, and leave out by how much earlier runs differed "
+        f"from their simulation. The forecast: {ranges} (docs/prediction.md)."
     )
     return replace(compared, warnings=(doubt, *compared.warnings))
 

@@ -276,7 +276,7 @@ def _read_use(job: Entry, place: int, data: Any, lfns: dict[str, str]) -> Use:
     kind = data.get("type")
     if kind not in _KINDS:
         at = entry.below("type")
-        raise at.error("unknown type of use", kind, "one of input, output")
+        raise at.error("unknown type of use", kind, f"one of {', '.join(_KINDS)}")
     made = kind == "output"
     metadata = entry.mapping("metadata")
     size = metadata.get("size", data.get("size"))

@@ -40,6 +40,7 @@ class PlanOptions:
     force: bool = False
     arguments: tuple[str, ...] = ()
     mode: str = ""  # used if neither an option nor a property sets one
+    chosen_mode: str = ""  # by --bb-mode auto
 
     @property
     def may_run_here(self) -> bool:

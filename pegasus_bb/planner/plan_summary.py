@@ -17,6 +17,7 @@ from pegasus_bb.model.settings import AUTO, PREFIX, Settings
 from pegasus_bb.model.tiers import KEY, SUBMIT_DIR, Tier
 from pegasus_bb.model.workflow import OWN_RUN
 from pegasus_bb.planner.node_programs import untested_python_note
+from pegasus_bb.planner.reading import CHOSEN_MODE
 
 _NO_CHAINS = "chains:   none: only mode transient has them"
 
@@ -28,12 +29,14 @@ def summary(
     catalogs = given.catalogs
     settings = given.settings
     site = given.site.name
-    mode = f"mode:     {settings.mode} ({_origin(catalogs, 'mode') or 'the default'})"
+    by = _origin(catalogs, "mode") or "the default"
+    mode = f"mode:     {settings.mode} ({by})"
     python = untested_python_note(settings.python)
     folders = folders_line(given)
     if decision is None:
         has_own_runs = any(j.kind == OWN_RUN for j in given.workflow.jobs.values())
-        tiers = [] if has_own_runs else catalogs.tiers.get(site, [])  # they may use it
+        is_known = has_own_runs or by == CHOSEN_MODE  # sub-workflows may use a tier
+        tiers = [] if is_known else catalogs.tiers.get(site, [])
         return (
             mode,
             folders,

@@ -137,7 +137,7 @@ def compare_modes(predictions: ModePredictions) -> Compared:
     return Compared(
         tuple(answers[mode][0] for mode in modes),
         predictions.basis,
-        choose([answers[mode][0] for mode in modes if mode.name not in refused]),
+        choose([answers[mode][0] for mode in modes], refused),
         refused,
     )
 
@@ -151,5 +151,4 @@ def choose_mode(options: PlanOptions) -> tuple[PlanOptions, Compared]:
     compared = compare(given, place(given))
     if compared is None:
         raise without_speeds(given, "--bb-mode auto")
-    bb_options = {**options.bb_options, "pegasus.bb.mode": compared.choice.mode}
-    return replace(options, bb_options=bb_options), compared
+    return replace(options, chosen_mode=compared.choice.mode), compared

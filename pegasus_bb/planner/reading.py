@@ -50,6 +50,7 @@ from pegasus_bb.planner.runfiles import containers_file
 
 _MODE = f"{PREFIX}mode"
 _NO_MODE = "no --bb-mode given"  # the origin of a command's own default mode
+CHOSEN_MODE = "chosen by auto"  # as an origin
 
 
 def properties_of(options: PlanOptions) -> Properties:
@@ -57,6 +58,8 @@ def properties_of(options: PlanOptions) -> Properties:
     conf = options.absolute(options.conf) if options.conf else None
     properties = own_properties(conf, options.defines, options.cwd)
     properties = properties.with_values(options.bb_options, options.origin)
+    if options.chosen_mode:
+        return properties.with_values({_MODE: options.chosen_mode}, CHOSEN_MODE)
     if options.mode and _MODE not in properties:
         return properties.with_values({_MODE: options.mode}, _NO_MODE)
     return properties

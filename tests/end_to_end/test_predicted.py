@@ -64,6 +64,8 @@ def test_auto_takes_the_mode_that_is_preferred(
     mode = line.split(": ")[1]
     assert mode in modes
     assert reason in done.stderr
+    assert f"mode:     {mode} (chosen by auto)" in done.stderr
+    assert "is not used" not in done.stderr
     plan = site.plan_file("bb")
     assert plan["mode"] == mode
     if mode != "off":

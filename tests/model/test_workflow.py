@@ -83,6 +83,7 @@ def test_a_workflow_is_refused(
         ("arguments: [[1]]", "arguments.0", "a single value"),
         ("uses: [x]", "uses.0", "needs an lfn"),
         ("uses: [{lfn: a}]", "uses.0.type", "unknown type of use"),
+        ("uses: [{lfn: a, type: chekpoint}]", "uses.0.type", "output, checkpoint"),
         ("uses: [{lfn: a, type: input, size: 3.5TB}]", "uses.0", "a file's size"),
         ("uses: [{lfn: a, type: input, metadata: {size: -1}}]", "uses.0", "a size"),
         ("uses: {a: 1}", "uses", "uses are a list"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,8 +22,11 @@ class ModeChoice:
     reason: str
 
 
-def choose(predictions: Sequence[Prediction]) -> ModeChoice:
-    """Choose the shortest run; of runs about as long, the one that reserves least.
+def choose(
+    predictions: Sequence[Prediction], refused: Container[str] = ()
+) -> ModeChoice:
+    """Choose the shortest run in a mode that is not ``refused``; of runs about as long,
+    the one that reserves least.
 
     A buffer is taken only if its pessimistic end loses no more than ALIKE against the
     PFS, and its optimistic end wins more than that; both, if it rests on a guess, or
@@ -31,7 +34,8 @@ def choose(predictions: Sequence[Prediction]) -> ModeChoice:
     decide: an end may be one odd run.
     Where computing is unknown it has to win with one job at a time as well.
     """
-    predictions = with_common_cause(predictions)
+    shown = with_common_cause(predictions)
+    predictions = [found for found in shown if found.mode not in refused]
     off = next((p for p in predictions if p.mode == OFF.name), None)
     found = [p for p in predictions if off is None or p is off or _pays(p, off)]
     shortest = min(found, key=lambda p: p.makespan)

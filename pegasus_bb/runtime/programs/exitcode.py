@@ -79,7 +79,7 @@ def judge(path: str) -> Verdict:
                 records = records + 1
                 complete = False
                 task = ""
-            if match := _TASK.match(line):
+            if (match := _TASK.match(line)) and match.group(1) != b"null":
                 task = f" {match.group(1).decode(errors='replace')}"
             match = _RAW.match(line)
             if match is None:

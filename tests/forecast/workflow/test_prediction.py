@@ -65,6 +65,17 @@ def test_where_it_is_not_known_the_run_is_named_that_would_settle_it(
     assert settles in choice.reason
 
 
+def test_a_refused_mode_that_has_run_makes_the_choice_as_it_makes_the_rows() -> None:
+    """It took half of its simulation, so the PFS may, too."""
+    rows = [prediction("off", (20, 20)), measured("hybrid", 25)]
+    found = Compared(
+        tuple(rows), Basis("", "", (), 0, {}, {}), choose(rows, {"hybrid"}), {}
+    )
+    assert found.choice.mode == "off"
+    assert found.choice.reason.startswith(found.rows[0].range)
+    assert found.rows[0].low < 20
+
+
 @pytest.mark.parametrize(
     ("ends", "word"), [((200, 150), "is slower"), ((120, 90), "is probably slower")]
 )

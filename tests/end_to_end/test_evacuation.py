@@ -75,6 +75,8 @@ def test_a_run_that_is_stopped_saves_the_checkpoint_and_goes_on(site: Site) -> N
         assert saved.read_text() == str(tries)
     assert "plan.json" in [path.name for path in (folder / "bb").iterdir()]
     site.finishes("bb", {"d.dat": b"3"})
+    sizes = json.loads(site.bb("sizes", "--json", str(folder), check=True).stdout)
+    assert sizes["state"] == 1, "which the next plan knows"
 
 
 def test_the_folder_of_a_failed_try_is_named_until_the_user_removes_it(

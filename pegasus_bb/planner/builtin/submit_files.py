@@ -143,8 +143,8 @@ class SubmitFiles:
             return [*kind.launcher, *planned.arguments]
         job = planned.job
         files: list[str] = []
-        for use in job.outputs() if job else ():
-            # -s notes size and date of an output; a leading @ means a list of files.
+        for use in (*job.outputs(), *job.checkpoints()) if job else ():
+            # -s notes size and date of a file; a leading @ means a list of files.
             files += [] if use.lfn.startswith("@") else ["-s", f"{use.lfn}={use.lfn}"]
         return [
             *kind.launcher,

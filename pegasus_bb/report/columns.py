@@ -362,7 +362,8 @@ STAGING: tuple[RunMetric, ...] = (
     _run_metric(
         "out_rate",
         "B/s",
-        lambda run: _rate(run.saved, _stage_out(run)),
+        # What jobs stage out themselves is in their own time.
+        lambda run: None if run.job_reservations else _rate(run.saved, _stage_out(run)),
         "staged out, per s",
     ),
     Metric(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pegasus_bb.core import ledger
 from pegasus_bb.core.errors import PegasusBBError, UsageError
-from pegasus_bb.model.reservation import Status
+from pegasus_bb.model.reservation import State, Status
 from pegasus_bb.run.engine.submitdir import find_submit_dir
 from pegasus_bb.run.inventory import run_state as runs
 from pegasus_bb.run.inventory.kept_spaces import list_kept_spaces
@@ -81,7 +81,7 @@ def _record(one: LocatedReservation, status: Status) -> ReservationRecord:
         submit_dir=one.submit_dir,
         run=run.state,
         run_words=run.reason,
-        next=_next(one, run),
+        next=_next(one, run, status),
         fallback=_fallback(one),
     )
 
@@ -96,19 +96,19 @@ def _fallback(one: LocatedReservation) -> dict[str, str] | None:
     return {"to": found.to, "because": found.because} if found else None
 
 
-def _next(one: LocatedReservation, run: RunState) -> tuple[str, ...]:
+def _next(one: LocatedReservation, run: RunState, status: Status) -> tuple[str, ...]:
     """The commands that go on with it, or give it back."""
     folder = shlex.quote(one.submit_dir)
-    name = one.entry.name
     if run.state in (runs.RUNNING, runs.PERHAPS):
         return (f"pegasus-bb status {folder}",)
-    if run.state == runs.AWAY:
-        elsewhere = one.is_of_another_host or one.request is None
-        return () if elsewhere else (release_command(name, loses_nothing=False),)
-    release = release_command(name, loses_nothing=_loses_nothing(one))
-    if run.state == runs.DONE:
-        return (release,)
-    return (f"pegasus-bb run {folder}", release)
+    ended = run.state in (runs.AWAY, runs.DONE)
+    steps = () if ended else (f"pegasus-bb run {folder}",)
+    if status.state is State.UNKNOWN:  # refused now; its message has the way on
+        return steps
+    if run.state == runs.AWAY and (one.is_of_another_host or one.request is None):
+        return ()
+    loses_nothing = run.state != runs.AWAY and _loses_nothing(one)
+    return (*steps, release_command(one.entry.name, loses_nothing=loses_nothing))
 
 
 def _loses_nothing(one: LocatedReservation) -> bool:

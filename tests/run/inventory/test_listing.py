@@ -83,6 +83,7 @@ def test_a_tier_that_is_away_is_unknown_never_gone(run: OneRun) -> None:
     for _ in range(2):
         found = run.held()
         assert (found.state, "is it mounted" in found.message) == ("unknown", True)
+        assert not any("release" in step for step in found.next), "it would be refused"
         run.tier_of_all.mkdir(exist_ok=True)  # the empty place of the mount
     shutil.rmtree(run.submit)
     assert run.held().state == "unknown"

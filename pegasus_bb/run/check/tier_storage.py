@@ -10,19 +10,33 @@ from collections.abc import Iterator
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.files import is_dir
 from pegasus_bb.core.process import ask
+from pegasus_bb.core.units import format_size
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.finding import Finding, note, ok, wrong
 from pegasus_bb.model.modes import RunMode
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.pools import Pool
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.planner.local_files import of_directory
+from pegasus_bb.planner.local_files import free_on, of_directory
 from pegasus_bb.run.check.node_disks import of_node_disk
 from pegasus_bb.run.check.slurm_lua_setup import of_slurm_lua
 from pegasus_bb.run.check.slurm_setup import of_slurm
 from pegasus_bb.runtime.backends.backend_table import open_backend
 
 _POOL = re.compile(r"Storage Pool:\s*(\d+)")
+
+
+def _of_grants(tier: Tier, capacity: int) -> Iterator[Finding]:
+    """A note if other reservations leave less than ``capacity`` bytes of the tier."""
+    left = free_on(tier)
+    if left is None or capacity <= left:
+        return
+    yield note(
+        "tier",
+        f"{format_size(left)} of it are not reserved, and {format_size(capacity)} "
+        "would be: the run waits until others give theirs back",
+        "`pegasus-bb ls` shows who has the rest",
+    )
 
 
 def of_pools(tier: Tier) -> Iterator[Finding]:
@@ -75,7 +89,9 @@ def of_tier(
         yield wrong("tier", str(error))
         return
     if tier.kind.is_one_folder:
-        yield of_directory(catalogs, tier, placement.capacity if placement else 0)
+        capacity = placement.capacity if placement else 0
+        yield of_directory(catalogs, tier, capacity)
+        yield from _of_grants(tier, capacity)
         yield from of_pools(tier)
     elif tier.kind.cleans_up:
         yield from of_slurm_lua(tier, placement)

@@ -137,7 +137,8 @@ def give_up(bb: BBDir) -> str:
     request = bb.request()
     noted = _noted(bb)
     why = why_storage_is_gone(request, reservation_identity.last_storage_id(bb))
-    lost = list(ResultsGuard(bb, read_all=False).unsafe())
+    was_used = noted is None or reservation_identity.has_progressed(bb, noted)
+    lost = list(ResultsGuard(bb, read_all=False).unsafe()) if was_used else []
     _note_end(bb, noted, "discarded")
     reservation_identity.forget_storage(bb)
     lines = [f"reservation {request.name} was given up: {why}"]

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from pegasus_bb.model.finding import Level
+from pegasus_bb.runtime.backends.folder_tier import FolderBackend
 from tests.run.check.site import GOOD, Site
+from tests.support.backend_contract import OTHER_RUN
 
 
 def test_a_site_that_fits_has_nothing_wrong(site: Site) -> None:
@@ -76,6 +78,16 @@ def test_a_mistake_in_the_workflow_does_not_hide_those_of_the_site(site: Site) -
         workflow["jobs"][0]["id"] = "a b"
     about = [f.about for f in site.check() if f.level is Level.WRONG]
     assert about == ["workflow", "slurm"]
+
+
+def test_what_others_have_of_the_quota_is_told(site: Site) -> None:
+    tier = {"path": str(site.work / "fast"), "quota": "64MiB"}
+    site.tier(granularity="1MiB", **tier)
+    FolderBackend(tier).create(OTHER_RUN._replace(capacity=48 << 20))
+    assert site.about("tier", capacity="16MiB").level is Level.OK
+    *_, told = (f for f in site.check(capacity="17MiB") if f.about == "tier")
+    assert told.level is Level.NOTE
+    assert told.what.startswith("16.0 MiB of it are not reserved, and 17.0 MiB would")
 
 
 @pytest.mark.parametrize("about", ["tier", "scratch", "output"])

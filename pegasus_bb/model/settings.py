@@ -331,7 +331,7 @@ class Settings:
         "Submit directory (or records, or a Darshan log) of an earlier run, to learn "
         "from; several times: a run on the PFS and one on the tier. PLACE, pfs or a "
         "tier, says where it ran if its records do not; none: of no run.",
-        "the last run, where sizes are not known",
+        "the last run, where an automatic capacity needs sizes",
         several=True,
     )
     fallback: str = _choice_setting(

@@ -16,7 +16,7 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.text import columns
 from pegasus_bb.core.units import format_files, format_size
 from pegasus_bb.model.document import load
-from pegasus_bb.report.learn import sizes_of
+from pegasus_bb.report.learn import history_of
 from pegasus_bb.report.run_folder import read_run
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -38,7 +38,9 @@ def command(
     """
     if (workflow is None) != (output is None):
         raise UsageError("--workflow FILE and --output FILE belong together")
-    sizes = sizes_of(read_run(submit_dir).tasks)
+    if workflow and output and output.absolute() == workflow.absolute():
+        raise UsageError(f"--output {output} is the workflow itself; name another file")
+    sizes = history_of(read_run(submit_dir)).sizes
     if not sizes:
         raise UsageError(
             f"{submit_dir}: its records tell no size of any file; is it a submit "

@@ -142,6 +142,8 @@ def _batches(folder: int) -> Iterator[list[str]]:
 
 def _some_names(folder: int, most: int) -> list[str]:
     names: list[str] = []
+    # btrfs lists what was there when the folder was opened, or was last rewound.
+    os.lseek(folder, 0, os.SEEK_SET)
     with os.scandir(folder) as entries:
         for entry in entries:
             names.append(entry.name)

@@ -20,6 +20,7 @@ from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Workflow
 
 # URLs and submit files quote these in different ways.
+_OURS = ".pegasus_bb"
 _UNQUOTED = re.compile(r"""[\s"'`\\%$?#]""")
 # A value on a #DW line ends at a blank, and Slurm interprets % and \.
 _ON_A_LINE = re.compile(r"[A-Za-z0-9._/+=@,:~-]+")
@@ -36,6 +37,9 @@ def lint_names(
                 "an LFN with a blank, a quote or one of ` \\ % $ ? # cannot be carried "
                 "through URLs and submit files"
             )
+            raise _name_error(workflow, catalogs, lfn, what)
+        if lfn.startswith(_OURS):
+            what = f"in the scratch of a run names that begin with {_OURS} are ours"
             raise _name_error(workflow, catalogs, lfn, what)
         if "/" in lfn:
             above = next((p for p in _folders(lfn) if p in lfns), None)

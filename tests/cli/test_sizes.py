@@ -79,3 +79,18 @@ def test_a_workflow_gets_the_sizes_that_it_lacks(run: Path, tmp_path: Path) -> N
     assert made["metadata"] == {"size": 4096}
     assert never["metadata"] == {"note": "kept"}
     assert workflow.read_text() == WORKFLOW
+
+
+def test_a_failed_task_tells_no_size_and_the_workflow_itself_stays(
+    run: Path, tmp_path: Path
+) -> None:
+    workflow = tmp_path / "workflow.yml"
+    workflow.write_text(WORKFLOW)
+    done = say(run, "--workflow", workflow, "--output", workflow)
+    assert "is the workflow itself" in str(done.exception)
+    assert workflow.read_text() == WORKFLOW
+    failed = RECORD.replace(
+        "raw: 0, regular_exitcode: 0", "raw: 256, regular_exitcode: 1"
+    )
+    (run / "a_a.out.000").write_text(failed)
+    assert "tell no size" in str(say(run).exception)

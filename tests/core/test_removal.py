@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -128,3 +132,41 @@ def test_what_cannot_go_is_named_in_full(
         with pytest.raises(PermissionError) as refusal:
             removal.remove(str(top / "tree"))
     assert refusal.value.filename == str(top / "tree" / "deep" / "f")
+
+
+class Btrfs:
+    """Lists what was in a folder when it was opened, or was last rewound."""
+
+    def __init__(self) -> None:
+        self._shown: dict[str, list[str]] = {}
+
+    def opened(self, *words: Any, **more: Any) -> int:
+        handle = OPEN(*words, **more)
+        if not words[1] & os.O_PATH:
+            self.rewound(handle, 0, 0)
+        return handle
+
+    def rewound(self, handle: int, to: int, whence: int) -> int:
+        self._shown[str(handle)] = os.listdir(handle)
+        return to
+
+    @contextmanager
+    def scanned(self, handle: int) -> Iterator[list[SimpleNamespace]]:
+        there = set(os.listdir(handle))
+        shown = self._shown[str(handle)]
+        yield [SimpleNamespace(name=name) for name in shown if name in there]
+
+
+OPEN = os.open
+
+
+def test_folders_go_where_a_listing_shows_no_name_that_came_later(
+    top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (top / "a" / "b" / "c").mkdir(parents=True)
+    btrfs = Btrfs()
+    monkeypatch.setattr(os, "open", btrfs.opened)
+    monkeypatch.setattr(os, "lseek", btrfs.rewound)
+    monkeypatch.setattr(os, "scandir", btrfs.scanned)
+    removal.remove(str(top))
+    assert not top.exists()

@@ -47,6 +47,15 @@ def test_names_that_need_quoting_are_refused(user: User, lfn: str) -> None:
     assert error.key == "jobs.0.uses.0.lfn"
 
 
+@pytest.mark.parametrize("lfn", [".pegasus_bb_landing", ".pegasus_bb_landing/a"])
+def test_names_that_the_run_gives_its_own_files_are_refused(
+    user: User, lfn: str
+) -> None:
+    user.jobs = [job("ID1", use(lfn, "output", **sized(1)))]
+    error = user.is_refused("names that begin with .pegasus_bb are ours")
+    assert error.key == "jobs.0.uses.0.lfn"
+
+
 def test_a_file_cannot_be_a_folder_of_another(user: User) -> None:
     user.jobs = [
         job("ID1", use("a/b", "output", **sized(1))),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import sys
 import time
 from collections.abc import Mapping
@@ -179,12 +180,16 @@ def _share(reservation: PlannedReservation, space: Space, scratch: str) -> None:
 def _links_first(reservation: PlannedReservation, space: Space) -> list[str]:
     """The results, links first: each may lead to another result, which is moved."""
     return sorted(
-        reservation.stage_out, key=lambda lfn: not _is_shared(_path(space, lfn))
+        reservation.stage_out, key=lambda lfn: not is_shared(_path(space, lfn))
     )
 
 
-def _is_shared(path: str) -> bool:
-    return os.path.islink(path) or os.lstat(path).st_nlink > 1
+def is_shared(path: str) -> bool:
+    """Whether it leads to another result, or may: a folder can have links to them. On
+    btrfs a folder has one name, however many folders are in it."""
+    found = os.lstat(path)
+    is_one = stat.S_ISLNK(found.st_mode) or stat.S_ISDIR(found.st_mode)
+    return is_one or found.st_nlink > 1
 
 
 def _path(space: Space, lfn: str) -> str:
@@ -215,7 +220,7 @@ def _move(made: str, dest: str, lfn: str) -> Copied:
             f"{lfn}: is a folder, and DataWarp stages the inputs of later jobs file by "
             "file; `bb.tier: pfs` for it, or one archive in its place"
         )
-    if _is_shared(made):
+    if is_shared(made):
         return copy_path(made, dest)
     status = os.lstat(made)
     digest = digest_file(made)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from collections.abc import Mapping
 
 from pegasus_bb.core.files import sync_directory
@@ -20,6 +21,20 @@ if TYPE_CHECKING:
     from typing import Any
 
 Seen = dict[str, list[int]]  # LFN -> stamp of a copy with a wrong digest
+
+
+def _rename(landed: str, dest: str) -> None:
+    """Rename a result; a folder that is closed to writing is open meanwhile, since its
+    ``..`` changes. Raises OSError."""
+    try:
+        os.rename(landed, dest)
+    except PermissionError:
+        found = os.lstat(landed)
+        if not stat.S_ISDIR(found.st_mode) or found.st_mode & stat.S_IWUSR:
+            raise
+        os.chmod(landed, stat.S_IMODE(found.st_mode) | stat.S_IWUSR)
+        os.rename(landed, dest)
+        os.chmod(dest, stat.S_IMODE(found.st_mode))
 
 
 class StageOutLanding:
@@ -70,7 +85,7 @@ class StageOutLanding:
             os.makedirs(os.path.dirname(dest), exist_ok=True)
             if os.path.isdir(dest) and not os.path.islink(dest):
                 remove(dest)  # of an older try; nothing can be renamed over it
-            os.rename(landed, dest)
+            _rename(landed, dest)
         for folder in folders:
             sync_directory(folder)
         remove(self.folder)

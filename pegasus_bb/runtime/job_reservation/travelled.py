@@ -70,11 +70,11 @@ def renamed_result(made: str, dest: str) -> Copied | None:
 
 def _is_renamed(path: str, to: str) -> bool:
     """Rename ``path``; False if ``to`` is on another mount, be it of the same file
-    system. Raises OSError."""
+    system, or if the task has closed the folder. Raises OSError."""
     try:
         os.rename(path, to)
     except OSError as error:
-        if error.errno != errno.EXDEV:
+        if error.errno not in (errno.EXDEV, errno.EACCES, errno.EPERM):
             raise
         return False
     return True

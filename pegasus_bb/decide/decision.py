@@ -136,6 +136,12 @@ class PlanningInput:
                     self.site.name, job, key, what, repr(text), mend
                 )
 
+    @property
+    def nodes_see_a_tier_alone(self) -> bool:
+        """Whether the site has a tier that is all that its nodes see."""
+        tiers = self.catalogs.tiers.get(self.site.name, ())
+        return any(tier.is_all_nodes_see for tier in tiers)
+
     def in_mode(self, mode: RunMode) -> PlanningInput:
         return replace(self, settings=replace(self.settings, mode=mode))
 

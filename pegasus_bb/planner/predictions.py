@@ -29,6 +29,7 @@ from pegasus_bb.model.mean_and_error import ALIKE
 from pegasus_bb.model.modes import MODES, PERSISTENT, TRANSIENT, RunMode, recorded_mode
 from pegasus_bb.model.placement import PFS, Chain, Placement, chain_lengths
 from pegasus_bb.model.speeds import REMOTE
+from pegasus_bb.planner.pegasus_home import is_builtin
 
 _SAME_WORK = 1.5  # sizes and numbers below this factor are taken for the same workload
 
@@ -281,6 +282,8 @@ class ModePredictions:
     def refusal(self, mode: RunMode) -> str:
         """Why the workflow cannot be planned in ``mode``; empty if it can."""
         settings = self.given.settings
+        if self.given.nodes_see_a_tier_alone and (why := self._not_seen(mode)):
+            return why
         if not mode.uses_tier:
             return ""
         # For a mode that the user names, planning has refused it already.
@@ -295,6 +298,21 @@ class ModePredictions:
         try:
             lint_tier(self.given.catalogs, self.whole.tier, mode)
             self._reserved(mode)
+        except UsageError as error:
+            return str(error)
+        return ""
+
+    def _not_seen(self, mode: RunMode) -> str:
+        """Why nodes that see a tier alone cannot run in ``mode``; empty if they can."""
+        from pegasus_bb.planner.travelling_limits import check_mode, check_off
+
+        given = self.given.in_mode(mode)
+        tier = self.whole.tier
+        try:
+            if mode.uses_tier and tier.is_all_nodes_see:
+                check_mode(given, tier)
+            elif not mode.uses_tier and is_builtin(given.settings.planner):
+                check_off(given)
         except UsageError as error:
             return str(error)
         return ""

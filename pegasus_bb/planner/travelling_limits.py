@@ -35,14 +35,10 @@ def check_seen(
 ) -> None:
     """Raises UsageError for what needs nodes that see more than their tier."""
     tier = placement.tier
-    mode = given.settings.mode
+    check_mode(given, tier)
     if not tier.is_reserved:
         _check_alone(given, placement, directories)
         return
-    if not mode.is_only_shared:
-        why = f"in mode {mode} jobs work with files and notes of the submit host, and "
-        why += "the nodes of this tier see nothing but the tier"
-        raise _refusal(given, tier, why, f"--bb-mode persistent; {_OTHERWISE}")
     if given.scratch == str(options.scratch_beside(given.site.name)):
         _check_on_tier(given, placement)
     path = tier.settings["path"]
@@ -53,16 +49,25 @@ def check_seen(
         raise _refusal(given, tier, f"{why}, and nodes do not see it", would_do)
 
 
+def check_mode(given: PlanningInput, tier: Tier) -> None:
+    """Raises CatalogError for a mode in which jobs need more than ``tier``, which is
+    all that its nodes see."""
+    mode = given.settings.mode
+    if tier.is_reserved and not mode.is_only_shared:
+        why = f"in mode {mode} jobs work with files and notes of the submit host, and "
+        why += "the nodes of this tier see nothing but the tier"
+        raise _refusal(given, tier, why, f"--bb-mode persistent; {_OTHERWISE}")
+    if mode.is_shared and not tier.is_reserved:
+        why = f"in mode {mode} jobs work on a second tier, too, and these see their own"
+        raise _refusal(given, tier, why, f"--bb-mode transient; {_OTHERWISE}")
+
+
 def _check_alone(
     given: PlanningInput, placement: Placement, directories: RunDirectories
 ) -> None:
     """Raises UsageError for what a job of a disk cannot bring, and for what HTCondor
     cannot take back."""
     tier = placement.tier
-    mode = given.settings.mode
-    if mode.is_shared:
-        why = f"in mode {mode} jobs work on a second tier, too, and these see their own"
-        raise _refusal(given, tier, why, f"--bb-mode transient; {_OTHERWISE}")
     for option, why in _needs(given):
         raise _refusal(given, tier, f"{why}, and nodes do not see it", option)
     _check_images(given, tier)
@@ -150,8 +155,16 @@ def _check_on_tier(given: PlanningInput, placement: Placement) -> None:
         )
 
 
-def refuse_off(given: PlanningInput, tier: Tier) -> NoReturn:
-    """Raises CatalogError: without a tier there is no folder that nodes see."""
+def check_off(given: PlanningInput) -> None:
+    """Raises CatalogError where the built-in planner plans in mode off for a site whose
+    nodes see a tier alone: without it there is no folder that they see."""
+    site = given.site.name
+    tiers = (tier for tier in given.catalogs.tiers[site] if tier.is_all_nodes_see)
+    if any(job.runs_on(site) for job in given.workflow.jobs.values()):
+        _refuse_off(given, next(tiers))
+
+
+def _refuse_off(given: PlanningInput, tier: Tier) -> NoReturn:
     mode = "persistent" if tier.is_reserved else "transient"
     raise _refusal(
         given,

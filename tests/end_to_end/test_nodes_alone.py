@@ -148,3 +148,15 @@ def test_files_that_the_user_lets_travel_come_and_go_as_well(site: Site) -> None
     job = (folder / "00/00/mix_A.sub").read_text()
     assert f", {folder}/own.cfg, /etc/hosts\n" in job
     assert ".pegasus_bb_landing/mix_A, own.log\n" in job
+
+
+def test_auto_takes_no_mode_that_the_pool_refuses(pool: Site) -> None:
+    """By the speeds alone it would be off."""
+    fast, slow = ({"read": rate, "write": rate} for rate in ("1GB/s", "10KB/s"))
+    speeds = {"cluster": {"slots": 2, "pfs": fast, "nvme": slow}}
+    (pool.work / "speeds.yml").write_text(json.dumps(speeds))
+    done = pool.plan("bb", "--bb-mode", "auto", "--bb-speeds", "speeds.yml")
+    assert done.returncode == 0, done.stderr
+    assert pool.plan_file("bb")["mode"] == "transient"
+    assert "\noff (refused)  " in done.stderr
+    assert "off cannot be chosen: " in done.stderr

@@ -35,7 +35,8 @@ def choose(
     Where computing is unknown it has to win with one job at a time as well.
     """
     shown = with_common_cause(predictions)
-    predictions = [found for found in shown if found.mode not in refused]
+    allowed = [found for found in shown if found.mode not in refused]
+    predictions = allowed or shown  # planning says why none would do
     off = next((p for p in predictions if p.mode == OFF.name), None)
     found = [p for p in predictions if off is None or p is off or _pays(p, off)]
     shortest = min(found, key=lambda p: p.makespan)

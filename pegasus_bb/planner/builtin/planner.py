@@ -38,7 +38,10 @@ class BuiltInPlanner:
         return list(tools_to_fetch(given))
 
     def rewrite(self, given: PlanningInput, run: RunPlan) -> Inputs:
-        _check_off(given)
+        if given.nodes_see_a_tier_alone and not given.settings.mode.uses_tier:
+            from pegasus_bb.planner.travelling_limits import check_off  # few pools
+
+            check_off(given)
         return rewrite_inputs(Inputs.of(given.workflow.document, given.catalogs), run)
 
     def claim(self, run: RunPlan) -> AbstractContextManager[object]:
@@ -76,20 +79,6 @@ class BuiltInPlanner:
         executable = complete(built, given.workflow, run)
         check_files(executable, run)
         return executable
-
-
-def _check_off(given: PlanningInput) -> None:
-    """Raises CatalogError in mode off for a site whose nodes see a tier alone."""
-    site = given.site.name
-    tiers = given.catalogs.tiers.get(site, ())
-    tier = next((tier for tier in tiers if tier.is_all_nodes_see), None)
-    jobs = given.workflow.jobs.values()
-    if tier is None or given.settings.mode.uses_tier:
-        return
-    if any(job.runs_on(site) for job in jobs):
-        from pegasus_bb.planner.travelling_limits import refuse_off  # few pools
-
-        refuse_off(given, tier)
 
 
 def _check_overlap(

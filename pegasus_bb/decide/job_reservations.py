@@ -51,6 +51,8 @@ def reserve_for_jobs(given: PlanningInput, placement: Placement) -> Placement:
         lint_replicas(given.workflow, given.catalogs, files)
     job = given.workflow.jobs[ident]
     remedy = "some of its files on the PFS (bb.tier: pfs)"
+    if tier.is_all_nodes_see:
+        remedy = "fewer or smaller files: its nodes see no PFS"
     owner = Owner(f"job {ident} ({job.transformation})", job.index, remedy)
     _check_size(given, tier, owner, largest)
     capacity = choose_capacity(given, tier, largest.need, unknown)

@@ -48,6 +48,6 @@ def _check_largest(entry: Entry, placement: Placement, largest: int) -> None:
     raise entry.error(
         f"{job} needs {format_size(own.capacity)} on its node, and tier "
         f"{placement.job_tier.name} gives a job {format_size(largest)} at most",
-        would_do="bb.tier: pfs for its largest files, fewer tasks if it is a cluster, "
-        "or a tier that all nodes see",
+        would_do="fewer tasks if it is a cluster, a tier that all nodes see, or "
+        "bb.tier: pfs for its largest files where nodes see the PFS",
     )

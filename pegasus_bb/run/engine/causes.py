@@ -141,7 +141,7 @@ def tier_full(run: FailedRun) -> Iterator[str]:
     size = run.reserved
     quota = run.quota
     yield (
-        f"cause:       the tier is full ({format_size(size)} are reserved), says "
+        f"cause:       the tier is full ({format_size(size)} by the plan), says "
         f"{abbreviate(full, _SHOWN)}"
     )
     wanted = min(2 * size, quota) if quota > size else 2 * size

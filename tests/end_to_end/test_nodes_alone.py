@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.unseen_folder import python_of_nodes, what_is_missing
-from tests.support.user_site import Site
+from tests.support.user_site import Site, killed_when
 
 TRANSIENT = ("--bb-mode", "transient")
 
@@ -160,3 +160,15 @@ def test_auto_takes_no_mode_that_the_pool_refuses(pool: Site) -> None:
     assert pool.plan_file("bb")["mode"] == "transient"
     assert "\noff (refused)  " in done.stderr
     assert "off cannot be chosen: " in done.stderr
+
+
+def test_what_a_killed_engine_has_brought_goes_with_the_next_run(pool: Site) -> None:
+    temporary = pool.root / "temporary"
+    temporary.mkdir()
+    pool.environment["TMPDIR"] = str(temporary)
+    planned(pool)
+    killed_when(pool, "bb", "mix_B", pool.slow(60, "b.dat"))
+    assert list(temporary.glob("pegasus-bb-*"))
+    pool.write_task()
+    pool.finishes("bb")
+    assert not list(temporary.glob("pegasus-bb-*"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import tempfile
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.core.removal import remove
 from pegasus_bb.model.dag.htcondor_api import SubmitFile, read_submit
 from pegasus_bb.model.dag.nodes import Node, Script
 from pegasus_bb.run.engine.children import Child, Children
@@ -84,7 +86,7 @@ class Starter:
         """An empty folder, as HTCondor gives each job; it goes with the engine."""
         try:
             if self._scratch is None:
-                self._scratch = tempfile.TemporaryDirectory(prefix="pegasus-bb-")
+                self._scratch = _folder_of_jobs(self._dir)
             return tempfile.mkdtemp(dir=self._scratch.name, prefix=item.node.name)
         except OSError as error:
             why = f"no temporary folder for {item.node.name}: {error.strerror}"
@@ -322,3 +324,13 @@ def _there_and_here(
         name if keeps and not name.startswith("/") else Path(name).name: at(name)
         for name in listed
     }
+
+
+def _folder_of_jobs(submit_dir: Path) -> tempfile.TemporaryDirectory[str]:
+    """A temporary folder; those of earlier engines of ``submit_dir``, which were
+    killed, go. Raises OSError."""
+    prefix = f"pegasus-bb-{hashlib.sha256(os.fsencode(submit_dir)).hexdigest()[:16]}-"
+    for left in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+        with suppress(OSError):  # another user's
+            remove(str(left))
+    return tempfile.TemporaryDirectory(prefix=prefix)

@@ -191,6 +191,7 @@ def _per_job(catalogs: Catalogs, settings: Settings, placement: Placement) -> st
     )
     is_auto = wanted_capacity(tier, settings) == AUTO
     how = "auto: files of the job" if is_auto else "as given"
+    how += f", in steps of {format_size(tier.granularity)}"
     each = f"{_span_of(sizes)} {for_jobs(len(sizes))}"
     if not tier.is_reserved:
         each += ", free on its node: nothing is reserved"

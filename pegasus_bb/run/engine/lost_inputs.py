@@ -150,7 +150,10 @@ def remake_lost_inputs(
     message = "\n".join(messages(lost))
     if not ask(f"{message}\nRun {', '.join(sorted(makers))} again?"):
         command = f"pegasus-bb run --remake {place.path}"
-        raise RunFailed(f"{message}\nto make it again: {command}")
+        lines = [message, f"to make it again: {command}"]
+        if any(one.never_made for one in lost):
+            lines.append("if the workflow has a wrong name: mend it and plan again")
+        raise RunFailed("\n".join(lines))
     for name in failed:
         forget_absent(BBDir(str(place.bb)), name)
     again = with_nodes_below(place, dag, makers, done)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 
+from pegasus_bb.core.errors import CatalogError, UnplacedError
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.data_configuration import DataConfiguration, data_configuration
 from pegasus_bb.model.document import plain
@@ -103,8 +104,7 @@ class PlanningInput:
             if value is None:
                 continue
             if str(value) not in choices:
-                raise ValueLines(self.workflow, self.catalogs).profile_error(
-                    self.site.name,
+                raise self.profile_error(
                     job,
                     key,
                     f"job {job.id} or its program has an odd profile {key}",
@@ -120,10 +120,18 @@ class PlanningInput:
         would_do = "copy: the job may write to its inputs; or link"
         return self.is_asked_for(job, _COPY, ("copy", "link"), would_do)
 
+    def profile_error(
+        self, job: Job, key: str, what: str, found: str, would_do: str
+    ) -> CatalogError:
+        """An error about the pegasus profile ``key`` of ``job``, at the place that set
+        it."""
+        error = UnplacedError(what, ("profiles", "pegasus", key), found, would_do)
+        places = ValueLines(self.workflow, self.catalogs)
+        return places.error(error, self.site.name, job.transformation, job)
+
     def check_amounts(self, least: Mapping[str, int]) -> None:
         """Raises CatalogError for a pegasus profile of a job, or of its program, that
         is no whole number or below what ``least`` says of its key."""
-        places = ValueLines(self.workflow, self.catalogs)
         for job in self.workflow.jobs.values():
             for key, lowest in least.items():
                 text = self.profile(job, key)
@@ -132,9 +140,7 @@ class PlanningInput:
                 above = f", {lowest} or more" if lowest else ""
                 what = f"{key} is a whole number{above}"
                 mend = f"{key}: {lowest or 60}"
-                raise places.profile_error(
-                    self.site.name, job, key, what, repr(text), mend
-                )
+                raise self.profile_error(job, key, what, repr(text), mend)
 
     @property
     def nodes_see_a_tier_alone(self) -> bool:

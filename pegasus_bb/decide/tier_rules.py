@@ -31,7 +31,6 @@ from pegasus_bb.model.document import Document, Key, load_value
 from pegasus_bb.model.modes import RunMode
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.model.value_lines import ValueLines
 from pegasus_bb.model.workflow import Job, Workflow
 
 KEY = "bb.tier"
@@ -231,9 +230,7 @@ def _profiles(
             fault = _fault_of_made(job, files, words, word)
             would_do = "the metadata bb.tier of those of its files that no job reads"
         if fault:
-            places = ValueLines(given.workflow, given.catalogs)
-            site = given.site.name
-            raise places.profile_error(site, job, KEY, fault, word, would_do)
+            raise given.profile_error(job, KEY, fault, word, would_do)
         profiles[job.id] = word
     return profiles
 

@@ -26,35 +26,16 @@ class ValueLines:
     ) -> CatalogError:
         """``error`` with the place that set the value: the job, its transformation, the
         site or a property, the narrowest first. A missing value belongs to the site."""
-        entries = self._entries(site, transformation, job)
-        return self._error(entries, error.at, error.what, error.found, error.would_do)
-
-    def profile_error(
-        self, site: str, job: Job, key: str, what: str, found: str, would_do: str
-    ) -> CatalogError:
-        """An error about the pegasus profile ``key`` of ``job``, in the same places."""
-        entries = self._entries(site, job.transformation, job)
-        return self._error(entries, ("profiles", "pegasus", key), what, found, would_do)
-
-    def _error(
-        self,
-        entries: Iterator[Entry],
-        at: Sequence[Key],
-        what: str,
-        found: str,
-        would_do: str,
-    ) -> CatalogError:
+        entries = list(self._entries(site, transformation, job))
         for entry in entries:
-            keys = _within(entry.data, at)
-            if keys is not None:
-                break
-        else:
-            properties = self.catalogs.properties
-            name = ".".join(map(str, at[1:]))
-            if name in properties:
-                return properties.error(name, what, would_do)
-            keys = [*at]  # ``entry`` is the last one, the site
-        return entry.document.error(what, [*entry.at, *keys], found, would_do)
+            at = _within(entry.data, error.at)
+            if at is not None:
+                return _error(entry, at, error)
+        properties = self.catalogs.properties
+        key = ".".join(map(str, error.at[1:]))
+        if key in properties:
+            return properties.error(key, error.what, error.would_do)
+        return _error(entries[-1], error.at, error)
 
     def _entries(
         self, site: str, transformation: str, job: Job | None
@@ -69,6 +50,11 @@ class ValueLines:
             yield known.document.entry("sites", known.sites[site].index)
         else:  # site local, which a catalog need not have
             yield known.document.entry()
+
+
+def _error(entry: Entry, at: Sequence[Key], error: UnplacedError) -> CatalogError:
+    keys = [*entry.at, *at]
+    return entry.document.error(error.what, keys, error.found, error.would_do)
 
 
 def _within(data: Any, at: Sequence[Key]) -> list[Key] | None:

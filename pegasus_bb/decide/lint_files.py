@@ -19,8 +19,8 @@ from pegasus_bb.model.placement import PlacedFile
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Workflow
 
+_OURS = ".pegasus_bb"  # landing folders and marks
 # URLs and submit files quote these in different ways.
-_OURS = ".pegasus_bb"
 _UNQUOTED = re.compile(r"""[\s"'`\\%$?#]""")
 # A value on a #DW line ends at a blank, and Slurm interprets % and \.
 _ON_A_LINE = re.compile(r"[A-Za-z0-9._/+=@,:~-]+")

@@ -53,7 +53,8 @@ _SHOWN = 8  # names of nodes
 @click.argument("submit_dir", type=click.Path(path_type=Path))
 def command(*, as_json: bool, submit_dir: Path) -> None:
     """Show the nodes of a run by state, its reservation, the bytes on the tier, and
-    the last failures. Asks the files of SUBMIT_DIR and the backend; changes nothing.
+    the last failures with what would do. Asks the files of SUBMIT_DIR and the backend;
+    changes nothing.
     """
     place = find_submit_dir(submit_dir)
     status = run_status(place)
@@ -153,6 +154,7 @@ def _lines(status: RunStatus, reservation: dict[str, Any] | None) -> Iterator[st
     if status.last_failures:
         yield "failed:"
         yield from status.last_failures
+    yield from status.cause
 
 
 def _not_running(status: RunStatus, *, given_back: bool) -> str:

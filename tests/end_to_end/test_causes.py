@@ -363,6 +363,8 @@ def test_the_last_lines_of_a_failed_run_lead_to_its_end(
     failed = site.run("bb")
     assert failed.returncode != 0 and story.said in failed.stderr, failed.stderr
     assert "is late" not in failed.stderr or cause == "deadline_passed"
+    told = site.bb("status", str(site.submit_dir("bb"))).stdout
+    assert commands(told, story.follows) == commands(failed.stderr, story.follows)
     story.mends(site)
     done = followed(site, failed.stderr, story.follows)
     assert done.returncode == 0, done.stderr

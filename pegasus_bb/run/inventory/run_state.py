@@ -12,8 +12,10 @@ from pegasus_bb.core.errors import INTERRUPTED, PegasusBBError, RunFailed
 from pegasus_bb.core.files import lock_holder
 from pegasus_bb.core.ledger import LedgerReservation
 from pegasus_bb.model.dag.reader import read_dag
+from pegasus_bb.run.engine.causes import last_lines
 from pegasus_bb.run.engine.dagman.find import find
 from pegasus_bb.run.engine.dagman.job_waits import JobWait, waits_of
+from pegasus_bb.run.engine.failed_run import FailedRun
 from pegasus_bb.run.engine.failure_messages import failure_messages
 from pegasus_bb.run.engine.jobstate_log import read_history
 from pegasus_bb.run.engine.node_table import NodeState
@@ -144,6 +146,7 @@ class RunStatus:
     waits: list[JobWait] = field(default_factory=list)  # jobs that have not begun
     failed: list[str] = field(default_factory=list)
     last_failures: list[str] = field(default_factory=list)  # lines for a person
+    cause: list[str] = field(default_factory=list)  # of a failed run, and what would do
     finished: int | None = None  # exit status of the last run that came to an end
     last_event: int = 0  # seconds since the epoch
 
@@ -165,6 +168,8 @@ def run_status(place: SubmitDir) -> RunStatus:
     status.failed = table.names(NodeState.FAILED)
     failed = [table.items[name] for name in status.failed]
     status.last_failures = failure_messages(failed, place)
+    if failed and not engine:
+        status.cause = last_lines(FailedRun(place, table))
     status.finished = None if history.crashed else history.finished
     status.last_event = history.events[-1].time if history.events else 0
     return status

@@ -93,6 +93,9 @@ def of_tier(
         yield of_directory(catalogs, tier, capacity)
         yield from _of_grants(tier, capacity)
         yield from of_pools(tier)
+    elif shutil.which("scontrol") is None:
+        what = "there is no scontrol on PATH: nothing here can ask Slurm for space"
+        yield wrong("slurm", what, "a submit host with Slurm's commands")
     elif tier.kind.cleans_up:
         yield from of_slurm_lua(tier, placement)
     else:

@@ -55,7 +55,7 @@ def test_only_allowed_users_may_use_it(site: Site, line: str, fits: bool) -> Non
         (
             lambda s: (s.bin / "scontrol").unlink(),
             {},
-            "no Slurm on this machine's PATH",
+            "there is no scontrol on PATH",
         ),
         (lambda s: s.tier(pool="x"), {}, "slurm: there is no pool x -> pool: one of "),
         (lambda s: None, {"capacity": "900TiB"}, "leave the request pending for ever"),

@@ -278,5 +278,5 @@ def test_each_job_has_a_tmp_of_its_own_on_the_disk_of_its_node(
     for _ in range(2):
         said = four.run("wfuser", "srun", "-w", "node1", "sh", "-c", f"{look}; {leave}")
         assert said.out.split() == ["0", "700", "/tmp"]
-    seen = four.run("root", "find", str(nodes.disk_of(four.home, "node1")))
-    assert "left" not in seen.out
+    disk = str(nodes.disk_of(four.home, "node1"))
+    until(lambda: "left" not in four.run("root", "find", disk).out)  # after srun's end

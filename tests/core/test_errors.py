@@ -33,9 +33,11 @@ def test_a_catalog_error_cannot_be_raised_without_a_file() -> None:
 
 def test_only_the_built_in_planner_raises_what_it_places_itself() -> None:
     raised = {at.partition(":")[0] for at, _ in calls("UnplacedError")}
-    assert raised
+    placed = {"decide/decision.py"}  # in the same function
+    assert raised >= placed
     assert all(
-        file.startswith(("planner/builtin/", "model/dag/writer.py")) for file in raised
+        file.startswith(("planner/builtin/", "model/dag/writer.py"))
+        for file in raised - placed
     )
 
 

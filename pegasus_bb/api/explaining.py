@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pegasus_bb.api.explained_text import (
@@ -25,6 +25,7 @@ from pegasus_bb.decide.place_files import place, with_capacity
 from pegasus_bb.decide.run_times import times_error
 from pegasus_bb.forecast.workflow.mode_choice import Compared
 from pegasus_bb.forecast.workflow.prediction_text import shown
+from pegasus_bb.model.modes import MODES, PERSISTENT
 from pegasus_bb.planner.drain_files import drain_gain, gain_line, plan_drain
 from pegasus_bb.planner.drain_plan import DrainPlan
 from pegasus_bb.planner.options import PlanOptions
@@ -139,8 +140,17 @@ def explained(options: PlanOptions, *, elsewhere: bool = False) -> WorkflowExpla
     compared = compare(given, decision)
     if given.settings.mode.is_chosen and compared is None:
         refused = refused or without_speeds(given, "--bb-mode auto")
+    if given.settings.mode.is_chosen and compared and _is_other(compared):
+        chosen = replace(options, chosen_mode=compared.choice.mode)
+        return replace(explained(chosen, elsewhere=elsewhere), predicted=compared)
     gain = drain_gain(given, decision, drain)
     return WorkflowExplanation(given, decision, explanation, compared, gain, refused)
+
+
+def _is_other(compared: Compared) -> bool:
+    """Whether the tier has no mode persistent, which else is shown of auto."""
+    uses_tier = MODES[compared.choice.mode].uses_tier
+    return uses_tier and PERSISTENT.name in compared.refused
 
 
 def _check_requests(given: PlanningInput, decision: PlacementDecision) -> None:

@@ -155,7 +155,10 @@ def test_auto_takes_no_mode_that_the_pool_refuses(pool: Site) -> None:
     fast, slow = ({"read": rate, "write": rate} for rate in ("1GB/s", "10KB/s"))
     speeds = {"cluster": {"slots": 2, "pfs": fast, "nvme": slow}}
     (pool.work / "speeds.yml").write_text(json.dumps(speeds))
-    done = pool.plan("bb", "--bb-mode", "auto", "--bb-speeds", "speeds.yml")
+    auto = ("--bb-mode", "auto", "--bb-speeds", "speeds.yml")
+    shown = pool.bb("explain", *auto, "--sites", "cluster", check=True).stdout
+    assert "\njob A: " in shown and "\npreferred: transient: " in shown
+    done = pool.plan("bb", *auto)
     assert done.returncode == 0, done.stderr
     assert pool.plan_file("bb")["mode"] == "transient"
     assert "\noff (refused)  " in done.stderr

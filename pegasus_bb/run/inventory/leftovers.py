@@ -116,9 +116,10 @@ def _in_doubt(record: ReservationRecord) -> str:
         return record.message
     if record.run in (runs.DONE, runs.FAILED, runs.STOPPED, runs.DEAD):
         return ""
+    if record.run == runs.AWAY:
+        return record.run_words or "its submit directory is not here"
     reason = f": {record.run_words}" if record.run_words else ""
-    about = "its " if record.run == runs.AWAY else "its run: "
-    return f"{about}{record.run}{reason}"
+    return f"its run: {record.run}{reason}"
 
 
 def _may_go(place: SubmitDir, record: ReservationRecord) -> tuple[str, str]:

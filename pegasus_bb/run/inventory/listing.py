@@ -63,7 +63,7 @@ def list_reservations(*, everything: bool = False) -> list[ReservationRecord]:
 def _run_state(one: LocatedReservation) -> RunState:
     if one.bb is not None:
         return run_state(Path(one.submit_dir))
-    reason = f"{one.submit_dir or 'its submit directory'} is not to be seen from here"
+    reason = f"{one.submit_dir or 'its submit directory'} cannot be seen from here"
     if one.is_of_another_host:
         reason += f"; it was planned on host {one.entry.host}"
     return RunState(runs.AWAY, reason)

@@ -116,9 +116,12 @@ def _of_user(
     site = found.meet(lambda: execution_site(options, catalogs))
     if site is not None:
         found.meet(lambda: check_staging_site(options, catalogs, site))
-    for name in options.output_sites:
+    named = [
         found.meet(lambda: named_site(catalogs, "--output-sites", name))  # noqa: B023
-    found.meet(lambda: output_sites(options, catalogs))
+        for name in options.output_sites
+    ]
+    if all(named):
+        found.meet(lambda: output_sites(options, catalogs))
     workflow = found.meet(lambda: read_workflow(user.workflow))
     if workflow is None:
         return

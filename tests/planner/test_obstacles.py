@@ -49,3 +49,11 @@ def test_a_place_of_a_history_that_the_site_lacks_is_refused(tmp_path: Path) -> 
     done = site.bb("plan", *words)
     assert done.returncode == 2
     assert "the site has no tier bc; one of pfs, bb" in done.stderr
+
+
+def test_a_misspelt_site_is_one_mistake(tmp_path: Path) -> None:
+    words = ("--sites", "cluster", "--output-sites", "lokal", "--bb-mode", "off")
+    done = Site(tmp_path).bb("plan", *words, "workflow.yml")
+    assert done.returncode == 2
+    assert "obstacles" not in done.stderr
+    assert "lokal" in done.stderr

@@ -156,7 +156,7 @@ def _read_tier(entry: Entry, site: str) -> Tier:
     _check_choices(entry, CHOICES, values)
     backend = values["backend"]
     _check_submit_dir(entry, KINDS[backend])
-    entry.check_keys(keys_of(backend), f"a {backend} tier")
+    _check_keys(entry, backend)
     _check_path(entry, KINDS[backend], values.get("path", ""))
     _check_pool(entry, KINDS[backend], values.get("pool", ""))
     _check_scratch(entry, values.get("scratch", "/"))
@@ -175,6 +175,20 @@ def _read_tier(entry: Entry, site: str) -> Tier:
         price=_price(entry.below("price")) if "price" in values else None,
         **{k: v for k, v in values.items() if k in (*CHOICES, *_TEXTS)},
     )
+
+
+def _check_keys(entry: Entry, backend: str) -> None:
+    """Raises CatalogError for a key that a tier of ``backend`` does not have."""
+    known = keys_of(backend)
+    for key in entry.data:
+        others = [name for name in KINDS if key in keys_of(name)]
+        if key not in known and others:
+            raise entry.below(key).error(
+                f"a {backend} tier has no such key",
+                key,
+                f"leave it out: it is for {', '.join(others)} tiers",
+            )
+    entry.check_keys(known, f"a {backend} tier")
 
 
 def _drain(entry: Entry) -> TierDrain:

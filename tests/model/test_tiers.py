@@ -91,7 +91,8 @@ def test_a_backend_has_mistakes_of_its_own(
 @pytest.mark.parametrize(
     ("line", "would_do"),
     [
-        ("timeout: 5m", "one of name, backend"),
+        ("far: 5m", "one of name, backend"),
+        ("timeout: 5m", "leave it out: it is for datawarp, directory, slurm-lua tiers"),
         ("muont: any", "did you mean mount?"),
         ("largets: 5GiB", "did you mean largest?"),
     ],

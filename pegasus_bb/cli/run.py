@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -55,7 +56,9 @@ def choose_engine(
         check_no_dagman(place)
     begun = "" if restart else _unfinished_engine(place, found)
     if begun == LOCAL:
-        return EngineChoice(LOCAL, "it began this run; --engine dagman hands it over")
+        has_dagman = shutil.which("condor_submit_dag") is not None
+        more = "; --engine dagman hands it over" if has_dagman else ""
+        return EngineChoice(LOCAL, f"it began this run{more}")
     from pegasus_bb.run.engine.dagman import queue
     from pegasus_bb.run.engine.dagman.submit_dag import follow_problem
 

@@ -161,6 +161,8 @@ def _not_running(status: RunStatus, *, given_back: bool) -> str:
     left = status.nodes["total"] - status.nodes["done"]
     if not left:
         return "done"
+    if status.moved_from:
+        return f"moved from {status.moved_from}: move it back, or plan it again"
     # Once the space was given back, bb_delete alone can still be run.
     if given_back and left > 1:
         return "stopped; pegasus-bb run --restart starts over"

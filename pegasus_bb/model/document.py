@@ -241,8 +241,8 @@ def load(path: Path, variables: Mapping[str, str]) -> Document:
             "is not a mapping of keys to values",
             file=str(path),
             line=1,
-            found=type(data).__name__,
-            would_do="see the Pegasus 5 reference for this file's keys",
+            found="nothing" if data is None else type(data).__name__,
+            would_do="lines of KEY: VALUE; the reference has the keys of this file",
         )
     return Document(path, data, text)
 

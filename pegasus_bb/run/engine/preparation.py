@@ -111,14 +111,21 @@ def _changed_note(place: SubmitDir) -> Iterator[str]:
         )
 
 
+def moved_from(place: SubmitDir) -> str:
+    """Where the directory was planned, if it was moved since; else empty."""
+    planned = str(place.braindump().get("submit_dir", ""))
+    is_moved = planned and Path(planned).resolve() != place.path.resolve()
+    return planned if is_moved else ""
+
+
 def check_place(place: SubmitDir) -> None:
     """Raises UsageError where the directory was moved: its files hold absolute paths,
     which may belong to another run by now."""
-    planned = str(place.braindump().get("submit_dir", ""))
-    if planned and Path(planned).resolve() != place.path.resolve():
+    planned = moved_from(place)
+    if planned:
         raise UsageError(
-            f"{place.path} was planned as {planned} and moved since; what it would "
-            "start lies there, if anywhere. Move it back, or plan it again"
+            f"{place.path} was planned as {planned} and moved since, and its files "
+            "name that place. Move it back, or plan it again"
         )
 
 

@@ -20,6 +20,7 @@ from pegasus_bb.run.engine.failure_messages import failure_messages
 from pegasus_bb.run.engine.jobstate_log import read_history
 from pegasus_bb.run.engine.node_table import NodeState
 from pegasus_bb.run.engine.nodestates import table_now
+from pegasus_bb.run.engine.preparation import moved_from
 from pegasus_bb.run.engine.processes import left_over
 from pegasus_bb.run.engine.submitdir import SubmitDir, find_submit_dir
 
@@ -147,6 +148,7 @@ class RunStatus:
     failed: list[str] = field(default_factory=list)
     last_failures: list[str] = field(default_factory=list)  # lines for a person
     cause: list[str] = field(default_factory=list)  # of a failed run, and what would do
+    moved_from: str = ""  # where it was planned, if it was moved since
     finished: int | None = None  # exit status of the last run that came to an end
     last_event: int = 0  # seconds since the epoch
 
@@ -168,7 +170,8 @@ def run_status(place: SubmitDir) -> RunStatus:
     status.failed = table.names(NodeState.FAILED)
     failed = [table.items[name] for name in status.failed]
     status.last_failures = failure_messages(failed, place)
-    if failed and not engine:
+    status.moved_from = moved_from(place)
+    if failed and not engine and not status.moved_from:
         status.cause = last_lines(FailedRun(place, table))
     status.finished = None if history.crashed else history.finished
     status.last_event = history.events[-1].time if history.events else 0

@@ -32,6 +32,9 @@ def test_a_directory_that_was_moved_is_refused(folder: Folder, restart: bool) ->
         folder.run(restart=restart)
     assert folder.ran() == []
     assert not (folder.path / "jobstate.log.000").exists()
+    status = folder.command("status", str(folder.path)).stdout
+    assert "run0001: move it back, or plan it again" in status
+    assert "continues it" not in status
 
 
 # --- the reservation ---

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pegasus_bb.model.dag.nodes import Dag, Node
 from pegasus_bb.model.dag.roles import Role, of_role
 from pegasus_bb.run.engine.jobstate_log import Event, LoggedEvents, failure
-from pegasus_bb.run.engine.node_table import NodeState, NodeTable
+from pegasus_bb.run.engine.node_table import NodeEntry, NodeState, NodeTable
 from pegasus_bb.run.engine.rescue import read_failed, read_rescue
 from pegasus_bb.run.engine.submitdir import SubmitDir
 from pegasus_bb.runtime.bbdir import BBDir
@@ -64,11 +64,22 @@ def _set_states(
             # A POST script that fails after its job only passes that failure on.
             cause = jobs.get((name, last[name].sequence), last[name])
             item.reason = failure(cause.event, cause.detail)
+            _note_status(item, cause)
             table.failed(item)
         elif alive and _state_of_running(dag, name, event) is not None:
             table.move(item, _state_of_running(dag, name, event) or NodeState.READY)
     for item in table.free():
         table.move(item, NodeState.READY)
+
+
+def _note_status(item: NodeEntry, cause: Event) -> None:
+    """As the engine that ran it had it: from this its cause is found."""
+    if not cause.detail.lstrip("-").isdigit():
+        return
+    if cause.event.startswith("PRE"):
+        item.pre_status = int(cause.detail)
+    elif cause.event.startswith("JOB"):
+        item.status = int(cause.detail)
 
 
 def _may_continue(dag: Dag, name: str, event: str, *, alive: bool) -> bool:

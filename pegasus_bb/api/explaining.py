@@ -117,9 +117,14 @@ def explain(
         return explained(options_of(workflow, options, mode="persistent"))
 
 
-def explained(options: PlanOptions, *, elsewhere: bool = False) -> WorkflowExplanation:
+def explained(
+    options: PlanOptions,
+    *,
+    elsewhere: bool = False,
+    compared: Compared | None = None,
+) -> WorkflowExplanation:
     """Explain as ``explain`` does. ``elsewhere``: inputs may have replicas that only
-    pegasus-plan knows."""
+    pegasus-plan knows. ``compared``: the modes, where they are known already."""
     given = read(options)
     decision = place(given)
     if decision is None:
@@ -137,12 +142,13 @@ def explained(options: PlanOptions, *, elsewhere: bool = False) -> WorkflowExpla
         refused = error
     most = max(live_in_levels(given, decision.placement), default=0)
     explanation = explain_decision(decision, given.settings, most)
-    compared = compare(given, decision)
-    if given.settings.mode.is_chosen and compared is None:
-        refused = refused or without_speeds(given, "--bb-mode auto")
-    if given.settings.mode.is_chosen and compared and _is_other(compared):
-        chosen = replace(options, chosen_mode=compared.choice.mode)
-        return replace(explained(chosen, elsewhere=elsewhere), predicted=compared)
+    compared = compared or compare(given, decision)
+    if given.settings.mode.is_chosen:
+        if compared is None:
+            refused = refused or without_speeds(given, "--bb-mode auto")
+        elif _is_other(compared):
+            chosen = replace(options, chosen_mode=compared.choice.mode)
+            return explained(chosen, elsewhere=elsewhere, compared=compared)
     gain = drain_gain(given, decision, drain)
     return WorkflowExplanation(given, decision, explanation, compared, gain, refused)
 

@@ -55,11 +55,12 @@ def choose_engine(
     if found is not None:
         check_no_dagman(place)
     begun = "" if restart else _unfinished_engine(place, found)
+    from pegasus_bb.run.engine.dagman import queue
+
     if begun == LOCAL:
-        has_dagman = shutil.which("condor_submit_dag") is not None
+        has_dagman = shutil.which(queue.SUBMIT) is not None
         more = "; --engine dagman hands it over" if has_dagman else ""
         return EngineChoice(LOCAL, f"it began this run{more}")
-    from pegasus_bb.run.engine.dagman import queue
     from pegasus_bb.run.engine.dagman.submit_dag import follow_problem
 
     problem = queue.submit_problem() or follow_problem(place, read_dag(place.dag))

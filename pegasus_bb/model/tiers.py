@@ -180,9 +180,9 @@ def _read_tier(entry: Entry, site: str) -> Tier:
 def _check_keys(entry: Entry, backend: str) -> None:
     """Raises CatalogError for a key that a tier of ``backend`` does not have."""
     known = keys_of(backend)
-    for key in entry.data:
+    for key in [key for key in entry.data if key not in known]:
         others = [name for name in KINDS if key in keys_of(name)]
-        if key not in known and others:
+        if others:
             raise entry.below(key).error(
                 f"a {backend} tier has no such key",
                 key,

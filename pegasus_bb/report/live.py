@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from pegasus_bb.model.mean_and_error import total
 from pegasus_bb.model.run import Kind, Life, LiveBytes, Task, live_steps
 from pegasus_bb.report.reserved import Reservations, Reserved, ReservedByJob
 from pegasus_bb.report.run_notes import (
@@ -91,15 +92,13 @@ def stayed_on_nodes(
 ) -> int | None:
     """Return the bytes that chains have made and used, and that never left their nodes.
     None if no job was a chain, or if a size is unknown."""
+    done = (job for job in found.jobs if not job.outcome.get("status"))
+    stayed = [lfn for job in done for lfn in _lfns(job, "stay")]
+    if not stayed:  # most runs: nothing is read for them
+        return None
     sizes = _sizes(folder, tasks)
-    stayed = [
-        sizes.get(lfn)
-        for job in found.jobs
-        if not job.outcome.get("status")
-        for lfn in _lfns(job, "stay")
-    ]
-    known = [size for size in stayed if size is not None]
-    return sum(known) if known and len(known) == len(stayed) else None
+    size = total(sizes.get(lfn) for lfn in stayed)
+    return None if size is None else int(size)
 
 
 def _sizes(folder: Path, tasks: Iterable[Task]) -> dict[str, int | None]:

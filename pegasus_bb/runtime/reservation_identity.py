@@ -134,30 +134,29 @@ def was_ready(bb: BBDir, noted: Reservation) -> bool:
 
 def last_storage_id(bb: BBDir) -> str:
     """The id of the storage of a reservation of the run that was ready; else empty."""
-    try:
-        return str(read_json(bb.file(_READY)).get("place", ""))
-    except (OSError, ValueError, AttributeError):
-        return ""
+    return str(_last_ready(bb).get("place", ""))
 
 
 def forget_storage(bb: BBDir) -> None:
     """The storage will not come back: another one may take its place."""
-    try:
-        note = read_json(bb.file(_READY))
-    except (OSError, ValueError):
-        return
-    write_json(bb.file(_READY), {**note, "place": ""})
+    note = _last_ready(bb)
+    if note:
+        write_json(bb.file(_READY), {**note, "place": ""})
 
 
 def _ready(bb: BBDir, noted: Reservation) -> dict[str, Any]:
-    """The note of ``note_ready``; empty if there is none."""
+    """The note of ``note_ready`` for ``noted``; empty if there is none."""
+    note = _last_ready(bb)
+    return note if note.get("requested_at") == noted.requested_at else {}
+
+
+def _last_ready(bb: BBDir) -> dict[str, Any]:
+    """The note of ``note_ready``, of any request; empty if none can be read."""
     try:
         note = read_json(bb.file(_READY))
-        if note["requested_at"] == noted.requested_at:
-            return dict(note)
-    except (OSError, ValueError, TypeError, KeyError):
-        pass
-    return {}
+    except (OSError, ValueError):
+        return {}
+    return note if isinstance(note, dict) else {}
 
 
 def has_progressed(bb: BBDir, noted: Reservation) -> bool:
@@ -210,8 +209,8 @@ def recover_note(bb: BBDir) -> Reservation | None:
 def requested_at(bb: BBDir) -> float:
     """When the run requested its reservation, by ready.json or the ledger; else 0."""
     try:
-        return float(read_json(bb.file(_READY))["requested_at"])
-    except (OSError, ValueError, TypeError, KeyError):
+        return float(_last_ready(bb)["requested_at"])
+    except (ValueError, TypeError, KeyError):
         pass
     request = bb.request()
     for entry in ledger.find(request.name):

@@ -374,17 +374,6 @@ def test_the_last_lines_of_a_failed_run_lead_to_its_end(
         assert site.request("bb")["capacity"] == 2 << 20
 
 
-def test_the_next_run_knows_both_ways_on_from_what_was_never_made(
-    two_tasks: Site,
-) -> None:
-    STORIES["never_made"].breaks(two_tasks)
-    two_tasks.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
-    two_tasks.run("bb")
-    said = two_tasks.run("bb").stderr
-    assert "to make it again: pegasus-bb run --remake" in said
-    assert "if the workflow has a wrong name: mend it and plan again" in said
-
-
 def followed(site: Site, said: str, label: str) -> subprocess.CompletedProcess[str]:
     """Type the commands that ``said`` has under ``label``, and what a plan prints."""
     done = None

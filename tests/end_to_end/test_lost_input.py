@@ -47,3 +47,15 @@ def test_a_result_that_is_nowhere_any_more_is_made_again(site: Site) -> None:
     assert f"to continue: pegasus-bb run --remake {folder}" in done.stderr
     done = site.bb("run", "--remake", str(folder), check=True)
     assert site.content("bb") == expected() and site.reservations() == []
+
+
+def test_the_next_run_knows_both_ways_on_from_what_was_never_made(site: Site) -> None:
+    task = site.root / "mix.py"
+    first, rest = task.read_text().split("\n", 1)
+    makes_nothing = "import sys\nif sys.argv[1] == 'd.dat': sys.exit(0)"
+    task.write_text(f"{first}\n{makes_nothing}\n{rest}")
+    site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
+    site.run("bb")
+    said = site.run("bb").stderr
+    assert "to make it again: pegasus-bb run --remake" in said
+    assert "if the workflow has a wrong name: mend it and plan again" in said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
@@ -23,14 +24,28 @@ def site(tmp_path: Path) -> Site:
     return Site(tmp_path)
 
 
+def said(
+    site: Site,
+    file: str,
+    number: int,
+    profiles: dict[str, object],
+    *,
+    command: str = "explain",
+    mode: str = "persistent",
+) -> CompletedProcess[str]:
+    """What a command says where an entry of ``file`` has these pegasus profiles."""
+    kind = {"workflow.yml": "jobs"}.get(file, "transformations")
+    with site.edited(file) as document:
+        document[kind][number]["profiles"] = {"pegasus": profiles}
+    return site.bb(command, *WORDS, mode, "workflow.yml")
+
+
 @pytest.mark.parametrize(("key", "value", "what"), ODD)
 @pytest.mark.parametrize("command", ["plan", "explain"])
 def test_of_a_transformation(
     site: Site, command: str, key: str, value: object, what: str
 ) -> None:
-    with site.edited("transformations.yml") as catalog:
-        catalog["transformations"][0]["profiles"] = {"pegasus": {key: value}}
-    done = site.bb(command, *WORDS, "persistent", "workflow.yml")
+    done = said(site, "transformations.yml", 0, {key: value}, command=command)
     assert done.returncode == 2
     (line,) = (line for line in done.stderr.splitlines() if what in line)
     assert "transformations.yml:" in line
@@ -38,23 +53,19 @@ def test_of_a_transformation(
 
 
 def test_check_names_the_same_place(site: Site) -> None:
-    with site.edited("transformations.yml") as catalog:
-        catalog["transformations"][0]["profiles"] = {"pegasus": {"nodes": "abc"}}
-    done = site.bb("check", *WORDS, "transient", "workflow.yml")
+    odd: dict[str, object] = {"nodes": "abc"}
+    how = {"command": "check", "mode": "transient"}
+    done = said(site, "transformations.yml", 0, odd, **how)
     assert done.returncode == 2
     assert "key: transformations.0.profiles.pegasus.nodes\n" in done.stdout
 
 
 def test_of_a_job(site: Site) -> None:
-    with site.edited("workflow.yml") as workflow:
-        workflow["jobs"][1]["profiles"] = {"pegasus": {"runtime": "soon"}}
-    done = site.bb("explain", *WORDS, "persistent", "workflow.yml")
+    done = said(site, "workflow.yml", 1, {"runtime": "soon"})
     assert done.returncode == 2
     assert "jobs.1.profiles.pegasus.runtime\n" in done.stderr
 
 
 def test_blanks_around_a_number_say_nothing(site: Site) -> None:
-    with site.edited("workflow.yml") as workflow:
-        workflow["jobs"][0]["profiles"] = {"pegasus": {"runtime": " 60 "}}
-    done = site.bb("explain", *WORDS, "persistent", "workflow.yml")
+    done = said(site, "workflow.yml", 0, {"runtime": " 60 "})
     assert done.returncode == 0, done.stderr

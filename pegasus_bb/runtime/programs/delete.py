@@ -183,12 +183,13 @@ def _not_there(
             return ""
         _check_planned(bb)
         return f"reservation {name} was never asked for"
-    never_made = reservation_identity.was_never_made(bb, noted)
-    if not never_made and noted.released_at is None:
+    is_returned = noted.released_at is not None
+    if not is_returned and not reservation_identity.was_never_made(bb, noted):
         return ""
     state = reservation_identity.status(bb, noted, backend).state
-    if noted.released_at and state in (State.ABSENT, State.UNKNOWN):
-        return absent_message(request, noted)
+    if is_returned:
+        gone = state in (State.ABSENT, State.UNKNOWN)
+        return absent_message(request, noted) if gone else ""
     if state is not State.ABSENT:
         return ""
     if not dry_run:

@@ -79,8 +79,9 @@ def judge(path: str) -> Verdict:
                 records = records + 1
                 complete = False
                 task = ""
-            if (match := _TASK.match(line)) and match.group(1) != b"null":
-                task = f" {match.group(1).decode(errors='replace')}"
+            named = _TASK.match(line)
+            if named is not None and named.group(1) != b"null":
+                task = f" {named.group(1).decode(errors='replace')}"
             match = _RAW.match(line)
             if match is None:
                 continue

@@ -15,7 +15,6 @@ import click
 
 from pegasus_bb.core.errors import RunFailed, UsageError, advice_on
 from pegasus_bb.core.units import format_duration
-from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.run.engine.dagman.find import Found, check_no_dagman, find, log_of
 from pegasus_bb.run.engine.jobstate_log import read_history
 from pegasus_bb.run.engine.node_progress import Lines, Quiet
@@ -63,7 +62,7 @@ def choose_engine(
         return EngineChoice(LOCAL, f"it began this run{more}")
     from pegasus_bb.run.engine.dagman.submit_dag import follow_problem
 
-    problem = queue.submit_problem() or follow_problem(place, read_dag(place.dag))
+    problem = queue.submit_problem() or follow_problem(place, place.read_dag())
     if not problem:
         return EngineChoice(
             DAGMAN, "it began this run" if begun else "a schedd takes jobs here"

@@ -28,6 +28,8 @@ from pegasus_bb.model.settings import AUTO, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job
 
+_SMALLER = "fewer or smaller files: its nodes see no PFS"
+
 
 def reserve_for_jobs(given: PlanningInput, placement: Placement) -> Placement:
     """``placement`` with a reservation for every job that uses the tier.
@@ -52,7 +54,7 @@ def reserve_for_jobs(given: PlanningInput, placement: Placement) -> Placement:
     job = given.workflow.jobs[ident]
     remedy = "some of its files on the PFS (bb.tier: pfs)"
     if tier.is_all_nodes_see:
-        remedy = "fewer or smaller files: its nodes see no PFS"
+        remedy = _SMALLER
     owner = Owner(f"job {ident} ({job.transformation})", job.index, remedy)
     _check_size(given, tier, owner, largest)
     capacity = choose_capacity(given, tier, largest.need, unknown)
@@ -82,7 +84,8 @@ def join_job_reservations(
             )
         own = make([jobs[ident] for ident in ids])
         if own.is_used:
-            remedy = "smaller clusters (clusters.size), or files on the PFS"
+            other = _SMALLER if tier.is_all_nodes_see else "files on the PFS"
+            remedy = f"smaller clusters (clusters.size), or {other}"
             first = jobs[ids[0]].index
             owner = Owner(f"cluster {name} of {len(ids)} jobs", first, remedy)
             _check_size(given, tier, owner, own)

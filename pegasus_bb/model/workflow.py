@@ -58,6 +58,7 @@ _LISTED = 20  # ids in an error
 _KINDS = ("input", "output", "checkpoint")
 PEGASUS_WORKFLOW = "pegasusWorkflow"
 OWN_RUN = "run"  # a pegasusWorkflow that the built-in planner plans as a run of its own
+_LONGEST_LFN = 3000  # bytes: a path has 4,095, and the folders of a site come first
 _PLAIN_LFN = re.compile(r"[A-Za-z0-9._+@=,:-]{1,255}")
 
 
@@ -316,8 +317,11 @@ def lfn_fault(lfn: str) -> str:
         return "has a control character"
     if "" in parts or "." in parts or lfn.startswith("~"):
         return "is not a plain relative path"
-    if any(len(part.encode(errors="surrogatepass")) > 255 for part in parts):
+    sizes = [len(part.encode(errors="surrogatepass")) for part in parts]
+    if max(sizes) > 255:
         return "has a part of more than 255 bytes"
+    if sum(sizes) + len(sizes) > _LONGEST_LFN:
+        return f"has {_LONGEST_LFN:,} bytes or more"
     return ""
 
 

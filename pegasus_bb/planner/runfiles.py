@@ -202,6 +202,7 @@ def _plan(planned: ExecutableWorkflow, run: RunPlan) -> dict[str, Any]:
         "tier": run.tier,
         "label": run.label,
         "dag": planned.dag_name,
+        "dag_size": planned.dag.size,
         "scratch": planned.scratch,
         "uuid": run.uuid,
         **({"chains": list(chain_lengths(run.chains))} if run.chains else {}),

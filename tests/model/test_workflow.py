@@ -141,6 +141,7 @@ def test_a_key_that_would_lose_an_order_of_jobs_is_refused(
         ('"\\x7f"', "control character"),
         ("x" * 256, "more than 255 bytes"),
         ("ü" * 128, "more than 255 bytes"),
+        ("/".join(["x" * 200] * 15), "3,000 bytes or more"),
     ],
 )
 def test_an_lfn_is_refused(refused: Any, lfn: str, what: str) -> None:

@@ -56,6 +56,11 @@ class Dag:
     other: list[str] = field(default_factory=list)  # lines that we do not interpret
     file: str = field(default="the DAG", compare=False)  # that it was read from
 
+    @property
+    def size(self) -> tuple[int, int]:
+        """The numbers of its nodes and edges."""
+        return len(self.nodes), sum(map(len, self.children.values()))
+
 
 def submit_text(folder: Path, node: Node) -> str:
     """The text of the submit file of ``node``. Raises CatalogError."""

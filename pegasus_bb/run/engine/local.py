@@ -12,7 +12,6 @@ from pathlib import Path
 from pegasus_bb.core.errors import INTERRUPTED, RunFailed, RunInterrupted
 from pegasus_bb.core.files import write_json
 from pegasus_bb.model.dag.nodes import Dag
-from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.run.engine.children import Children, Signals
 from pegasus_bb.run.engine.jobstate_log import JobstateLog
 from pegasus_bb.run.engine.lock import lock_submit_dir
@@ -81,7 +80,7 @@ def run(
     place = find_submit_dir(submit_dir)
     check_place(place)
     with lock_submit_dir(place.lock):
-        dag = read_dag(place.dag)
+        dag = place.read_dag()
         prepared = prepare(
             place, dag, lambda: check_runnable(dag, place.dag), restart=restart, ask=ask
         )

@@ -7,7 +7,6 @@ from collections.abc import Set
 
 from pegasus_bb.core.errors import DataNotSafe, PegasusBBError
 from pegasus_bb.model.dag.nodes import Dag
-from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.model.dag.roles import RESERVATION, role_of
 from pegasus_bb.planner.seal.sealed_directory import buffer_users
 from pegasus_bb.run.engine.jobstate_log import read_history
@@ -72,7 +71,7 @@ def why_nothing_lost(place: SubmitDir) -> str:
     bb = BBDir(str(place.bb))
     if on_the_pfs(bb, bb.request()):
         return UNUSED
-    dag = read_dag(place.dag)
+    dag = place.read_dag()
     users = {
         name
         for name in buffer_users(dag, place.path, bb.request())

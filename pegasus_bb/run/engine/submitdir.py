@@ -11,15 +11,18 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.errors import CatalogError, UsageError
 from pegasus_bb.core.files import ENGINE_LOCK
 from pegasus_bb.core.similar_path import similar_path
+from pegasus_bb.model.dag.nodes import Dag
+from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.model.document import parse
 
 # how far submit directories below a folder are looked for
 _LEVELS = 4
 _WIDTH = 200
 _NAMED = 2  # of them
+_PARTS = ("nodes", "edges")
 _RESCUE = re.compile(r"\.rescue([0-9]{3})")
 
 
@@ -30,6 +33,20 @@ class SubmitDir:
     path: Path
     dag: Path
     time_to_save: int = 0  # seconds that jobs may take for that after a signal
+    dag_size: tuple[int, int] = (1, 0)  # nodes and edges that it has at the least
+
+    def read_dag(self) -> Dag:
+        """Raises CatalogError with file and line, and if a part of the file is gone."""
+        dag = read_dag(self.dag)
+        for what, found, planned in zip(_PARTS, dag.size, self.dag_size, strict=True):
+            if found < planned:
+                raise CatalogError(
+                    f"a part of it is gone: {what} are missing",
+                    str(self.dag),
+                    found=f"{found}, of {planned} or more",
+                    would_do="the file as it was planned; or plan again",
+                )
+        return dag
 
     @property
     def journal(self) -> Path:
@@ -95,8 +112,7 @@ def find_submit_dir(path: Path) -> SubmitDir:
         raise UsageError(f"{path}: {what}{hint}")
     planned = folder / "bb" / "plan.json"
     if planned.exists():
-        dag, seconds = _planned(planned)
-        return SubmitDir(folder, folder / dag, seconds)
+        return _planned(folder, planned)
     dags = sorted(folder.glob("*.dag"))
     if len(dags) != 1:
         names = ", ".join(dag.name for dag in dags) or "none"
@@ -140,10 +156,15 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
         return []
 
 
-def _planned(plan: Path) -> tuple[str, int]:
-    """The DAG file, and the seconds that jobs may take to save their files."""
+def _planned(folder: Path, plan: Path) -> SubmitDir:
     try:
         data = json.loads(plan.read_text(encoding="utf-8"))
-        return str(data["dag"]), int(data.get("evacuate_within", 0))
+        nodes, edges = data.get("dag_size", (1, 0))
+        return SubmitDir(
+            folder,
+            folder / str(data["dag"]),
+            int(data.get("evacuate_within", 0)),
+            (int(nodes), int(edges)),
+        )
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise UsageError(f"{plan}: does not name a DAG file ({error})") from error

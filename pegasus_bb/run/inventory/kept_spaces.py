@@ -12,7 +12,6 @@ from pathlib import Path
 
 from pegasus_bb.core import ledger
 from pegasus_bb.core.errors import DataNotSafe
-from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.model.reservation import State
 from pegasus_bb.run.engine.jobstate_log import read_history
 from pegasus_bb.run.engine.nodestates import done_before
@@ -79,7 +78,7 @@ def why_not_needed(place: SubmitDir, record: ReservationRecord) -> str:
             f"job {record.job} does not stage out to {landing}: Slurm has given the "
             "number once more, so that nothing tells whose results these are"
         )
-    done = done_before(place, read_dag(place.dag), read_history(place.journal))
+    done = done_before(place, place.read_dag(), read_history(place.journal))
     if record.node not in done:
         raise DataNotSafe(
             f"node {record.node} is not done, so its results are nowhere else: an "

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from pegasus_bb.core.errors import INTERRUPTED, PegasusBBError, RunFailed
 from pegasus_bb.core.files import lock_holder
 from pegasus_bb.core.ledger import LedgerReservation
-from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.run.engine.causes import last_lines
 from pegasus_bb.run.engine.dagman.find import find
 from pegasus_bb.run.engine.dagman.job_waits import JobWait, waits_of
@@ -155,7 +154,7 @@ class RunStatus:
 
 def run_status(place: SubmitDir) -> RunStatus:
     """Read the DAG, the rescue files and the journal. Raises UsageError."""
-    dag = read_dag(place.dag)
+    dag = place.read_dag()
     history = read_history(place.journal)
     dagman = find(place)
     engine = lock_holder(str(place.lock)) or (dagman.description if dagman else "")

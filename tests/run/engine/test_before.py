@@ -37,6 +37,30 @@ def test_a_directory_that_was_moved_is_refused(folder: Folder, restart: bool) ->
     assert "continues it" not in status
 
 
+@pytest.mark.parametrize("gone", ["nodes", "edges"])
+def test_a_dag_file_that_was_cut_off_is_neither_run_nor_done(
+    folder: Folder, gone: str
+) -> None:
+    folder.steps("a", "b")
+    folder.write()
+    (folder.path / "bb").mkdir()
+    plan = {
+        "version": 2,
+        "dag": "w.dag",
+        "dag_size": find_submit_dir(folder.path).read_dag().size,
+    }
+    write_json(str(folder.path / "bb" / "plan.json"), plan)
+    whole = (folder.path / "w.dag").read_text()
+    (folder.path / "w.dag").write_text(
+        whole.replace("PARENT", "#") if gone == "edges" else ""
+    )
+    for command in ("status", "run"):
+        done = folder.command(command, str(folder.path))
+        assert done.returncode == 2
+        assert f"w.dag: a part of it is gone: {gone} are missing" in done.stderr
+    assert folder.ran() == []
+
+
 # --- the reservation ---
 
 

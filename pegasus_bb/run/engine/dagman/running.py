@@ -14,7 +14,6 @@ from pegasus_bb.core.errors import (
     UsageError,
 )
 from pegasus_bb.model.dag.nodes import Dag
-from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.run.engine.children import Signals
 from pegasus_bb.run.engine.dagman import queue
 from pegasus_bb.run.engine.dagman.find import (
@@ -69,7 +68,7 @@ def run(
     ReservationFailed, with nothing submitted, as the local engine does.
     """
     place = find_submit_dir(submit_dir)
-    dag = read_dag(place.dag)
+    dag = place.read_dag()
     with Signals() as signals:
         found = find(place)
         if found is not None and found.alive:

@@ -39,7 +39,7 @@ def command(submit_dirs: tuple[Path, ...], profile: Path, site: str | None) -> N
 
     Each of SUBMIT_DIRS is a run that was planned here, on the PFS or on a tier. The
     profile is a file that --bb-speeds takes, for plans of other workflows. A run that
-    is added twice counts twice.
+    it has already is not counted again.
     """
     with progress("runs") as done:
         runs: list[Run] = []
@@ -49,7 +49,9 @@ def command(submit_dirs: tuple[Path, ...], profile: Path, site: str | None) -> N
     name = site or _site_of(runs)
     histories: list[History] = [history_of(run) for run in runs]
     learned = update_profile(profile, name, histories, date.today())
-    click.echo("\n".join(columns([_HEAD, *_rows(learned)], right=range(1, 6))))
+    click.echo("\n".join(columns([_HEAD, *_rows(learned.places)], right=range(1, 6))))
+    for run in learned.again:
+        click.echo(f"{run.source}: in the profile already, and not counted again")
     click.echo(f"{profile}: plan with --bb-speeds {profile}")
 
 

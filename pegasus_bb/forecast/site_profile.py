@@ -5,6 +5,8 @@ that ``--bb-speeds`` takes, and that grows as runs are added.
       cluster: {slots: 12, pfs: {job_read: 85MB/s, ..., error_percent: 12}}
     x-learned-from:
       cluster: {pfs: {tasks: 120, runs: 2, together: 4.0, date: 2026-11-20}}
+    x-learned-runs:
+      cluster: [65c1c1b5-..., 0b5a6f3e-...]
 
 What the user adds to it stays: other places, startup, more slots, other keys.
 """
@@ -16,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import write_text
@@ -31,6 +33,7 @@ from pegasus_bb.model.records import key, read_record
 from pegasus_bb.model.speeds import SLOTS, Speed, Speeds, read_speeds
 
 LEARNED = "x-learned-from"
+TAKEN = "x-learned-runs"
 _MOST = 10**12  # tasks and runs of a profile
 _FASTEST = 1e14  # bytes or calls a second: a longer number is no rate
 # What learn writes of a place; all other keys are the user's.
@@ -62,25 +65,33 @@ class _Origin:
     day: date = key(_day, name="date")
 
 
+class Learned(NamedTuple):
+    places: dict[str, LearnedPlace]  # of the site, now and before
+    again: list[History]  # runs that the profile had already
+
+
 def update_profile(
     path: Path, site: str, runs: Sequence[History], day: date
-) -> dict[str, LearnedPlace]:
-    """Write ``path``, or add to it; return what was learned of ``site``, now and
-    before.
+) -> Learned:
+    """Write ``path``, or add those of ``runs`` to it that it does not have.
 
     Raises UsageError if the runs show too little, or if the file is no profile.
     """
-    learned = learn_places(runs, day)
-    if not learned:
-        raise UsageError(
-            f"nothing can be learned: of no place have {FEW} tasks records of their "
-            "user time and their bytes"
-        )
     document = load(path, {}) if path.exists() else None
     if document is not None and LEARNED not in document.data:
         raise UsageError(f"{path}: it was not written by learn; name a new file")
     speeds = read_speeds(document, (SPEEDS,), site) if document is not None else None
     older = _older(document, site, speeds) if document is not None else {}
+    taken = _taken(document, site) if document is not None else []
+    new, again = _new_and_again(runs, taken)
+    if not new:
+        return Learned(older, again)
+    learned = learn_places(new, day)
+    if not learned:
+        raise UsageError(
+            f"nothing can be learned: of no place have {FEW} tasks records of their "
+            "user time and their bytes"
+        )
     for place, before in older.items():
         learned[place] = learned[place].merged(before) if place in learned else before
     if speeds is None and PFS not in learned:
@@ -88,11 +99,38 @@ def update_profile(
             f"{path}: tiers are compared with the PFS, and no run on it is named; plan "
             "one with --bb-mode off"
         )
-    slots = max(run.at_once or 1 for run in runs)
+    slots = max(run.at_once or 1 for run in new)
     if speeds is not None:
         slots = max(slots, speeds.slots)
-    _write(path, document.data if document else {}, site, learned, slots)
-    return learned
+    data = _with_taken(document.data if document else {}, site, taken)
+    _write(path, data, site, learned, slots)
+    return Learned(learned, again)
+
+
+def _taken(document: Document, site: str) -> list[str]:
+    """The uuids of the runs of ``site`` that the profile has already."""
+    if TAKEN not in document.data:
+        return []
+    return [str(uuid) for uuid in _mapping(document.entry(TAKEN)).items(site)]
+
+
+def _new_and_again(
+    runs: Sequence[History], taken: list[str]
+) -> tuple[list[History], list[History]]:
+    """Part ``runs`` by ``taken``, to which the new ones are added."""
+    new: list[History] = []
+    again: list[History] = []
+    for run in runs:
+        (again if run.uuid in taken else new).append(run)
+        if run.uuid and run.uuid not in taken:
+            taken.append(run.uuid)
+    return new, again
+
+
+def _with_taken(
+    data: Mapping[str, Any], site: str, taken: list[str]
+) -> Mapping[str, Any]:
+    return {**data, TAKEN: {**(data.get(TAKEN) or {}), site: taken}} if taken else data
 
 
 def _older(

@@ -106,6 +106,7 @@ class History:
     makespan: float | None = None  # seconds of the run, without ``wait``
     wait: float | None = None  # seconds until its reservation was ready
     source: str = ""  # where the records are, for a person
+    uuid: str = ""  # of the run; empty where unknown
     others: tuple[History, ...] = ()  # earlier runs besides this one
     startup: Startup | None = None  # None: unknown
     at_once: int | None = None  # most tasks that ran at the same time

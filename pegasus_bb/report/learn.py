@@ -53,6 +53,7 @@ def history_of(run: Run) -> History:
         makespan=_makespan(run) if recorded and not run.retries else None,
         wait=None if run.fallback else run.gate_wait,
         source=_source(run, tasks),
+        uuid=run.uuid,
         chains=run.chains,
         at_once=None if run.chains else _at_once(recorded),
     )

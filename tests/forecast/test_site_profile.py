@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -79,6 +80,21 @@ def test_a_profile_grows_and_ages(tmp_path: Path) -> None:
     assert learned(path, run(200e6), day=late) == pytest.approx(200e6, 1e-2)
     told = yaml.safe_load(path.read_text())["x-learned-from"]["cluster"]["pfs"]
     assert (told["runs"], told["date"]) == (3, "2036-11-01")
+
+
+def test_a_run_that_the_profile_has_is_not_counted_again(tmp_path: Path) -> None:
+    path = tmp_path / "site.yml"
+    first, second = (
+        replace(run(rate), uuid=uuid, source=uuid)
+        for rate, uuid in ((100e6, "1a"), (50e6, "2b"))
+    )
+    rate = learned(path, first, second, first)
+    written = path.read_text()
+    found = update_profile(path, "cluster", [second, first], DAY)
+    assert [each.source for each in found.again] == ["2b", "1a"]
+    assert found.places["pfs"].runs == 2
+    assert path.read_text() == written
+    assert learned(path, first, replace(first, uuid="3c")) != rate
 
 
 def test_a_tier_without_a_new_run_stays_as_it_was(tmp_path: Path) -> None:
@@ -175,7 +191,7 @@ def test_a_rate_that_was_not_measured_is_at_least_what_would_have_shown(
     path = tmp_path / "site.yml"
     for _ in range(2):  # what learn writes it can read
         found = update_profile(path, "cluster", [of_small_files("pfs")], DAY)
-        assert found["pfs"].rates.at_least == "bytes"
+        assert found.places["pfs"].rates.at_least == "bytes"
     speeds = read_speeds(load(path, {}), ("x-storage-speeds",), "cluster")
     assert speeds is not None and not speeds.is_known
     # The PFS may be as fast as any: then a tier gains the least.
@@ -190,7 +206,7 @@ def test_a_rate_that_was_not_measured_is_at_least_what_would_have_shown(
 def test_a_measured_rate_replaces_a_bound(tmp_path: Path) -> None:
     path = tmp_path / "site.yml"
     update_profile(path, "cluster", [of_small_files("pfs")], DAY)
-    found = update_profile(path, "cluster", [run(100e6)], DAY)["pfs"].rates
+    found = update_profile(path, "cluster", [run(100e6)], DAY).places["pfs"].rates
     assert (found.at_least, found.sizes) == ("", (20_000, 80 * MB))
     assert found.bytes == pytest.approx(100e6, 1e-2)
     assert found.calls == pytest.approx(1000, 0.1)

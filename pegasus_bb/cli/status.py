@@ -165,7 +165,7 @@ def _not_running(status: RunStatus, *, given_back: bool) -> str:
         return f"moved from {status.moved_from}: move it back, or plan it again"
     # Once the space was given back, bb_delete alone can still be run.
     if given_back and left > 1:
-        return "stopped; pegasus-bb run --restart starts over"
+        return "stopped; `pegasus-bb run --restart` starts over"
     if status.finished is not None:
         return "stopped; `pegasus-bb run` continues it"
     return (

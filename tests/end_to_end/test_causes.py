@@ -145,7 +145,20 @@ def brought_back(path: str) -> Callable[[Site], None]:
     return lambda site: (site.root / "away").rename(site.root / path) and None
 
 
+def failed_once_and_given_back(site: Site) -> None:
+    assert site.run("bb").returncode == 80
+    mended(site)
+    site.bb("release", site.request("bb")["name"], "--discard", check=True)
+
+
 STORIES = {
+    "reservation_given_back": Story(
+        "was given back",
+        second_task("exit 1"),
+        nothing,
+        OVER,
+        after_planning=failed_once_and_given_back,
+    ),
     "reservation_vanished": Story(
         "is not there any more",
         second_task("rm -rf ../../../../../pbb*; exit 1"),

@@ -157,7 +157,7 @@ def test_auto_takes_no_mode_that_the_pool_refuses(pool: Site) -> None:
     (pool.work / "speeds.yml").write_text(json.dumps(speeds))
     auto = ("--bb-mode", "auto", "--bb-speeds", "speeds.yml")
     shown = pool.bb("explain", *auto, "--sites", "cluster", check=True).stdout
-    assert "\njob A: " in shown and "\npreferred: transient: " in shown
+    assert "\njob A: " in shown and "\npreferred: transient; " in shown
     done = pool.plan("bb", *auto)
     assert done.returncode == 0, done.stderr
     assert pool.plan_file("bb")["mode"] == "transient"

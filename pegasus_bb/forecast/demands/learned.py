@@ -79,7 +79,7 @@ _LARGE = 1 << 20  # bytes of a call, at most: programs and libraries copy by as 
 _UNCOUNTED = 0.5  # of a run time of which nothing was counted, at most operations
 _ROUNDS = 20  # until the share of operations in a run time is settled
 _PAIR = "runs on two places"
-_NOT_FASTER = "its run times differ, and not as the rates of operations do"
+_NOT_FASTER = "run times differ between places, but not as the rates of calls do"
 _AGREE = 0.05  # a fit that misses a run time by less explains it
 
 
@@ -163,10 +163,13 @@ def demand_of(
         for place, past in pasts
     ]
     if not seen:
-        return DemandRange(Demand(0.0), Demand(0.0), note="no earlier run knows it")
+        return DemandRange(Demand(0.0), Demand(0.0), note="in no earlier run")
     rated = [one for one in seen if math.isfinite(one.speed.job_ops)]
     if not rated:
-        note = "no rate of calls is known of its place, so a gain may be missed"
+        note = (
+            "no rate of calls (ops) is declared for the storage of the earlier run: a "
+            "gain by faster calls is not seen"
+        )
         whole = Demand(sum(one.rest for one in seen) / len(seen))
         return DemandRange(whole, whole, "run time", note)
     places = {one.speed for one in rated}
@@ -215,7 +218,7 @@ def _of_places(seen: Sequence[TaskMeasurement]) -> DemandRange:
         note = "" if misses_by(Demand(rests[0]), points) <= _AGREE else _NOT_FASTER
         return DemandRange(*ends, _PAIR, note)
     off = misses_by(found, points)
-    note = "" if off <= _AGREE else f"its run times are missed by up to {off:.0%}"
+    note = "" if off <= _AGREE else f"run times are missed by up to {off:.0%}"
     return DemandRange(found, found, _PAIR, note)
 
 
@@ -227,7 +230,8 @@ def _of_one_place(seen: Sequence[TaskMeasurement]) -> DemandRange:
                 return found
     first = seen[0]
     most = min(_UNCOUNTED * first.past.duration, first.most_not_user)
-    note = f"nothing counted its calls: at most {_UNCOUNTED:.0%} of its time is theirs"
+    most_of_it = f"{_UNCOUNTED:.0%} of the time at most"
+    note = f"no calls were counted: they are taken for {most_of_it}"
     least, most_calls = first.split(0.0), first.split(most)
     is_guess = least != most_calls
     return DemandRange(least, most_calls, "run time", note, is_guess)

@@ -118,7 +118,7 @@ def _reason(
         return f"{chosen.range} is the shortest, {most:.0%} less than on the PFS alone"
     at_worst = f"{least:.0%} less" if least > 0 else f"{-least:.0%} more"
     return (
-        f"{chosen.range}: at best {most:.0%} less than on the PFS alone, at worst "
+        f"{chosen.range}, at best {most:.0%} less than on the PFS alone, at worst "
         f"{at_worst}"
     )
 
@@ -140,7 +140,7 @@ def _why_off(off: Prediction, fastest: Prediction) -> str:
         )
     if fastest.is_guess and fastest.low < off.low * (1 - ALIKE):
         return (
-            f"{off.range}: what the tasks ask of storage was never measured, so "
+            f"{off.range}, but what the tasks ask of storage was never measured: "
             f"{fastest.mode} may take {fastest.range}; {_one_run(fastest.mode)}"
         )
     if fastest.low > off.high:
@@ -148,8 +148,11 @@ def _why_off(off: Prediction, fastest: Prediction) -> str:
             return f"{off.range}, and {fastest.mode} is no shorter"
         return f"{shortest}, and {fastest.mode} would take {fastest.range}"
     is_open = off.is_range or fastest.is_range
-    wins = "does not surely win" if is_open else "does not win"
-    why = f"{off.range}: {fastest.mode} ({fastest.range}) {wins} more than {ALIKE:.0%}"
+    surely = "surely " if is_open else ""
+    why = (
+        f"{off.range}, and {fastest.mode} ({fastest.range}) is not {surely}more than "
+        f"{ALIKE:.0%} shorter"
+    )
     if fastest.byte_hours:
         why += f", and it reserves {format_reserved(fastest.byte_hours)}"
     return f"{why}; {_what_settles(off, fastest)}" if is_open else why

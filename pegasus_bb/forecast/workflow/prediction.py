@@ -18,8 +18,8 @@ from pegasus_bb.model.mean_and_error import ALIKE, NORMAL_90, log_squares, stude
 # workloads that ran five times each (WfCommons: blast, bwa, srasearch on Chameleon).
 _USUAL = 0.09
 # Why a makespan is a range, for a person, besides what the tasks ask for.
-SCATTER = "what runs of one workload differ"
-RATES = "the error of the rates"
+SCATTER = "how much equal runs differ"
+RATES = "how far off the rates are"
 
 
 @dataclass(frozen=True, slots=True)

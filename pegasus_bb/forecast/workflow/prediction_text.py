@@ -37,7 +37,7 @@ def shown(predicted: Compared) -> Iterator[str]:
 
 def remarks(predicted: Compared) -> Iterator[str]:
     """Yield what was chosen and why; then what the figures come from."""
-    yield f"preferred: {predicted.choice.mode}: {predicted.choice.reason}"
+    yield f"preferred: {predicted.choice.mode}; {predicted.choice.reason}"
     yield from predicted.slower
     for why in dict.fromkeys(predicted.refused.values()):
         alike = [mode for mode, other in predicted.refused.items() if other == why]
@@ -64,7 +64,7 @@ def _noted(notes: Mapping[str, int]) -> Iterator[str]:
     for some in alike.values():
         largest = max(some, key=lambda note: [*map(int, _PERCENT.findall(note))])
         jobs = format_count(sum(notes[note] for note in some), "job")
-        yield f"of {jobs}: {largest}"
+        yield f"{jobs}: {largest}"
 
 
 def _row(found: Prediction, *, refused: bool) -> tuple[str, ...]:
@@ -78,8 +78,8 @@ def _not_in_it(predicted: Compared) -> Iterator[str]:
     ranges = [found for found in predicted.rows if found.is_range]
     if causes := dict.fromkeys(cause for found in ranges for cause in found.causes):
         yield (
-            f"a range is for {', and for '.join(causes)}; the other columns are in the "
-            "middle of it (docs/prediction.md)"
+            f"ranges: it is not known {', and '.join(causes)}; the other columns are "
+            "in their middle (docs/prediction.md)"
         )
     basis = predicted.basis
     unknown = basis.unknown_sizes

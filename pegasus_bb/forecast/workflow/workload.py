@@ -34,10 +34,10 @@ _NOTHING = DemandRange(Demand(0.0), Demand(0.0))
 # the user time.
 _FIXED = 1.0
 _MAY_BE_FIXED = (
-    "its files have other sizes, and no tasks of several sizes show which part of its "
-    "time grows as those that changed do: all of it, or none"
+    "files have other sizes now, and no tasks of several sizes show which part of the "
+    "time grows with them: all of it, or none"
 )
-_SHORT = "its declared run time is shorter than its reads and writes take"
+_SHORT = "the declared run time is shorter than reads and writes take"
 
 
 @dataclass(slots=True)

@@ -41,6 +41,12 @@ def last_lines(run: FailedRun) -> list[str]:
     return next(filter(None, (list(cause(run)) for cause in CAUSES.values())), [])
 
 
+def reservation_given_back(run: FailedRun) -> Iterator[str]:
+    if run.given_back:
+        yield f"lost:        what lived only on {run.given_back}, which was given back"
+        yield _start_over(run)
+
+
 def reservation_vanished(run: FailedRun) -> Iterator[str]:
     if run.has_vanished and run.reservation is not None:
         name = run.reservation.name
@@ -48,7 +54,7 @@ def reservation_vanished(run: FailedRun) -> Iterator[str]:
             f"lost:        reservation {name} is not there any more, nor what lived "
             "only there"
         )
-        yield f"start over:  pegasus-bb run --restart {quote(str(run.place.path))}"
+        yield _start_over(run)
 
 
 def reservation_unseen(run: FailedRun) -> Iterator[str]:
@@ -209,6 +215,7 @@ def anything_else(run: FailedRun) -> Iterator[str]:
 CAUSES: dict[str, Cause] = {
     cause.__name__: cause
     for cause in (
+        reservation_given_back,
         reservation_vanished,
         reservation_unseen,
         no_disk,
@@ -232,6 +239,10 @@ CAUSES: dict[str, Cause] = {
 
 def _continue(run: FailedRun, option: str = "") -> str:
     return f"to continue: pegasus-bb run {option}{quote(str(run.place.path))}"
+
+
+def _start_over(run: FailedRun) -> str:
+    return f"start over:  pegasus-bb run --restart {quote(str(run.place.path))}"
 
 
 def _plan_again(run: FailedRun, capacity: int = 0) -> Iterator[str]:

@@ -126,6 +126,19 @@ class FailedRun:
         return unreleased_note(self.place)
 
     @cached_property
+    def given_back(self) -> str:
+        """The name of the reservation that was given back before nodes that need it
+        had ended; empty if that is not so."""
+        try:
+            noted = None if self._is_on_the_pfs else self.bb.reservation()
+        except UsageError:
+            return ""
+        left = [i for i in self.failed if role_of(i.node.name) is not Role.BB_DELETE]
+        if noted is None or noted.released_at is None or not left:
+            return ""
+        return noted.name if reservation_identity.has_progressed(self.bb, noted) else ""
+
+    @cached_property
     def was_ready(self) -> bool:
         noted = self.reservation
         return noted is not None and reservation_identity.was_ready(self.bb, noted)

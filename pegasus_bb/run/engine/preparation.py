@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from pegasus_bb.core.errors import (
     CatalogError,
@@ -152,8 +153,8 @@ def check_reservation(place: SubmitDir, dag: Dag, done: Set[str]) -> None:
         lost = _vanished_message(bb, noted, left)
     if lost:
         raise ReservationFailed(
-            f"reservation {noted.name} {lost}. What lived only there is lost; start "
-            f"over: pegasus-bb run --restart {place.path}"
+            f"reservation {noted.name} {lost}. What lived only there is lost\n"
+            f"start over:  pegasus-bb run --restart {quote(str(place.path))}"
         )
 
 

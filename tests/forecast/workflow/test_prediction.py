@@ -126,14 +126,14 @@ def test_a_mode_that_was_measured_twice_is_a_range() -> None:
             (62, 62),
             (60, 60),
             "off",
-            "1 min 02 s: persistent (1 min 00 s) does not win more than 5%, and "
+            "1 min 02 s, and persistent (1 min 00 s) is not more than 5% shorter, and "
             "it reserves 5.00 GiB hours",
         ),
         (
             (35, 35),
             (36, 20),
             "persistent",
-            "20 to 36 s: at best 43% less than on the PFS alone, at worst 3% more",
+            "20 to 36 s, at best 43% less than on the PFS alone, at worst 3% more",
         ),
         ((35, 35), (37, 20), "off", ""),  # may lose 6 %
         ((35, 35), (34, 34), "off", ""),  # never wins more than 5 %
@@ -175,7 +175,7 @@ def test_a_mode_about_as_long_reserves_less_or_no_more(
 
 def test_what_reserves_nothing_is_not_said_to_reserve() -> None:
     choice = choose([prediction("off", (62, 62)), prediction("transient", (60, 60))])
-    assert choice.reason.endswith("does not win more than 5%")
+    assert choice.reason.endswith("is not more than 5% shorter")
 
 
 def test_the_best_is_no_less_than_the_worst() -> None:
@@ -215,15 +215,17 @@ def text(*modes: Prediction, **notes: int) -> str:
 
 def test_a_range_is_for_what_makes_it_one() -> None:
     exact = prediction("off", (100, 100))
-    assert "a range is for" not in text(exact)
-    assert f"a range is for {SCATTER}; the other" in text(exact.with_scatter(1.2))
+    assert "ranges: " not in text(exact)
+    assert f"ranges: it is not known {SCATTER}; the other" in text(
+        exact.with_scatter(1.2)
+    )
     calls = replace(prediction("bb", (99, 50)), causes=(CALLS,))
-    assert f"a range is for {CALLS}; the other" in text(exact, calls)
+    assert f"ranges: it is not known {CALLS}; the other" in text(exact, calls)
     both = calls.with_scatter(1.2)
-    assert f"a range is for {CALLS}, and for {SCATTER}; " in text(exact, both)
+    assert f"ranges: it is not known {CALLS}, and {SCATTER}; " in text(exact, both)
 
 
 def test_notes_that_differ_in_a_percentage_are_one_line() -> None:
     notes = {f"missed by up to {n}%": n for n in (7, 12, 9)}
     found = text(prediction("off", (9, 9)), **notes, **{"unknown": 3})
-    assert "of 28 jobs: missed by up to 12%\nof 3 jobs: unknown\n" in found + "\n"
+    assert "28 jobs: missed by up to 12%\n3 jobs: unknown\n" in found + "\n"

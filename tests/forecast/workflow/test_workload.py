@@ -75,4 +75,4 @@ def test_a_declared_time_that_is_too_short_for_its_bytes_is_said(
 ) -> None:
     times = {"profiles": {"pegasus": {"runtime": declared}}}
     notes = " ".join(loads(tmp_path, History(), **times).notes)
-    assert ("shorter than its reads and writes take" in notes) == is_said
+    assert ("shorter than reads and writes take" in notes) == is_said

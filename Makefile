@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help demo test test-all nightly fuzz testbed lint setup tools docs man wheel bench bench-staging bench-start bench-chains bench-fidelity format clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 PARTS := pyproject.toml setup.py lab/pyproject.toml lab/setup.py $(wildcard pegasus_bb/*/*/_*.c lab/*/*/_*.c)
 

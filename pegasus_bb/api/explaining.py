@@ -25,7 +25,7 @@ from pegasus_bb.decide.place_files import place, with_capacity
 from pegasus_bb.decide.run_times import times_error
 from pegasus_bb.forecast.workflow.mode_choice import Compared
 from pegasus_bb.forecast.workflow.prediction_text import shown
-from pegasus_bb.model.modes import MODES, PERSISTENT
+from pegasus_bb.model.modes import MODES, OFF, PERSISTENT
 from pegasus_bb.planner.drain_files import drain_gain, gain_line, plan_drain
 from pegasus_bb.planner.drain_plan import DrainPlan
 from pegasus_bb.planner.options import PlanOptions
@@ -78,6 +78,10 @@ class WorkflowExplanation:
         mode = note_on_mode(self.given.catalogs.properties)
         if mode:
             yield mode
+        chosen = self.predicted.choice.mode if self.predicted else PERSISTENT.name
+        if self.given.settings.mode.is_chosen and chosen != PERSISTENT.name:
+            what = "no tier" if chosen == OFF.name else f"mode {chosen}"
+            yield f"auto takes {what}; the table of files shows mode persistent"
         yield from self.given.notes
 
     def __str__(self) -> str:

@@ -99,8 +99,8 @@ def command(
     found = {tier.place.name: figures(tier).speeds for tier in session.tiers}
     write_speeds(speeds, site, found, _comment(session))
     _hint(
-        f"{speeds} has the figures; next: pegasus-bb explain --sites {site} "
-        f"--bb-speeds {speeds} WORKFLOW"
+        f"{speeds} has the figures; next: pegasus-bb explain --bb-mode auto "
+        f"--sites {site} --output-sites local --bb-speeds {speeds} WORKFLOW"
     )
 
 

@@ -37,7 +37,10 @@ x-storage-tiers:
 @click.command("init")
 @click.argument("site", default="")
 @click.option(
-    "--workflow", type=Path, default="workflow.yml", help="For it.  [workflow.yml]"
+    "--workflow",
+    type=Path,
+    default="workflow.yml",
+    help="Its site catalog is read.  [workflow.yml]",
 )
 @click.option("--path", default="", help="The folder on the fast storage.")
 @click.option("--output", default="", help="The file, or - to print.  [bb.yml]")

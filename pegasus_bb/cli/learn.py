@@ -17,6 +17,7 @@ from pegasus_bb.forecast.demands.effective_rates import EffectiveRates
 from pegasus_bb.forecast.learned_place import LearnedPlace
 from pegasus_bb.forecast.site_profile import update_profile
 from pegasus_bb.model.history import History
+from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.run import Kind, Run
 from pegasus_bb.model.speeds import BYTES, CALLS
 from pegasus_bb.report.learn import history_of
@@ -52,7 +53,10 @@ def command(submit_dirs: tuple[Path, ...], profile: Path, site: str | None) -> N
     click.echo("\n".join(columns([_HEAD, *_rows(learned.places)], right=range(1, 6))))
     for run in learned.again:
         click.echo(f"{run.source}: in the profile already, and not counted again")
-    click.echo(f"{profile}: plan with --bb-speeds {profile}")
+    if set(learned.places) == {PFS}:
+        click.echo(f"{profile}: it knows pfs alone; next: learn from a run on a tier")
+    else:
+        click.echo(f"{profile}: plan with --bb-speeds {profile}")
 
 
 def _site_of(runs: list[Run]) -> str:

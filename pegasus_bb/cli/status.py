@@ -25,6 +25,7 @@ from pegasus_bb.core.units import (
 from pegasus_bb.model.reservation import Request, Reservation, State
 from pegasus_bb.report.reserved import reserved_byte_hours
 from pegasus_bb.report.run_notes import count_job_reservations, jobs_on_pfs
+from pegasus_bb.run.engine.causes import is_continuation
 from pegasus_bb.run.engine.dagman.job_waits import wait_messages
 from pegasus_bb.run.engine.kept_folders import kept_folders
 from pegasus_bb.run.engine.submitdir import find_submit_dir
@@ -166,6 +167,8 @@ def _not_running(status: RunStatus, *, given_back: bool) -> str:
     # Once the space was given back, bb_delete alone can still be run.
     if given_back and left > 1:
         return "stopped; `pegasus-bb run --restart` starts over"
+    if status.cause and not any(map(is_continuation, status.cause)):
+        return "stopped; the last lines say what would do"
     if status.finished is not None:
         return "stopped; `pegasus-bb run` continues it"
     return (

@@ -35,7 +35,11 @@ def check_tier(given: PlanningInput, speeds: Speeds, tier: str) -> None:
         raise CatalogError(
             f"there are speeds of site {given.site.name}, but none of tier {tier}",
             file=speeds.source,
-            would_do=f"{tier}: {{read: 8GB/s, write: 6GB/s}}",
+            would_do=(
+                f"pegasus-bb bench --tier {tier}=FOLDER measures it, pegasus-bb learn "
+                "a run on it; or declare it, such as "
+                f"{tier}: {{read: 8GB/s, write: 6GB/s}}"
+            ),
         )
 
 
@@ -44,5 +48,8 @@ def without_speeds(given: PlanningInput, what: str) -> CatalogError:
         f"{what} compares how long a run would take, and no speeds are declared of the "
         f"storage of site {given.site.name}",
         [SPEEDS],
-        would_do=f"declare {SPEEDS}, or --bb-speeds FILE (docs/prediction.md)",
+        would_do=(
+            f"declare {SPEEDS}, or --bb-speeds FILE, which pegasus-bb bench --speeds "
+            "or pegasus-bb learn writes (docs/prediction.md)"
+        ),
     )

@@ -107,6 +107,7 @@ class History:
     wait: float | None = None  # seconds until its reservation was ready
     source: str = ""  # where the records are, for a person
     uuid: str = ""  # of the run; empty where unknown
+    had_retries: bool = False  # so its makespan is not that of a run without
     others: tuple[History, ...] = ()  # earlier runs besides this one
     startup: Startup | None = None  # None: unknown
     at_once: int | None = None  # most tasks that ran at the same time

@@ -189,8 +189,10 @@ def _per_job(catalogs: Catalogs, settings: Settings, placement: Placement) -> st
     origin = (
         _origin(catalogs, "capacity") or f"tier {tier.name} in {_tier_file(catalogs)}"
     )
-    is_auto = wanted_capacity(tier, settings) == AUTO
-    how = "auto: files of the job" if is_auto else "as given"
+    wanted = wanted_capacity(tier, settings)
+    how = f"{format_size(wanted)} given"
+    if wanted == AUTO:
+        how = "auto: files of the job"
     how += f", in steps of {format_size(tier.granularity)}"
     each = f"{_span_of(sizes)} {for_jobs(len(sizes))}"
     if not tier.is_reserved:

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.core.units import format_files
+from pegasus_bb.core.units import abbreviate, format_files
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.hybrid_mode import apply_hybrid_mode
 from pegasus_bb.decide.job_reservations import capacity_maker
@@ -263,6 +263,11 @@ class ModePredictions:
             yield (
                 f"slots are fewer than in {history.source}: of that the times of tasks "
                 "count, and the makespan does not"
+            )
+        if retried := [run.source for run in runs if run.had_retries]:
+            yield (
+                f"tries failed in {abbreviate(retried, 2)}: the times of tasks count, "
+                "and the makespan does not"
             )
         if not all(_is_alike(self._more_tasks(run)) for run in runs):
             yield (

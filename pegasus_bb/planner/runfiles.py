@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from pegasus_bb.core.paths import local_path
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.dag.roles import id_in_names
@@ -64,6 +66,8 @@ def run_files(
     }
     if run.pool_folders:
         where["pools"] = run.pool_folders
+    if there := _results_there(planned.outputs):
+        where["results"] = there
     yield "placement.json", _placement(placement, where, planned)
     if run.transient is not None:
         yield "transient.json", as_json(run.transient.to_json())
@@ -224,6 +228,17 @@ def _placement(
 ) -> bytes:
     files = {lfn: _file(placed) for lfn, placed in placement.files.items()}
     return as_json({"version": 1, **where, "files": files, "outputs": planned.outputs})
+
+
+def _results_there(outputs: Mapping[str, str]) -> list[str]:
+    """The folders that results go to, of those that are there now: a stage-out does not
+    make them again, for then their file system is not mounted."""
+    roots: set[str] = set()
+    for lfn, dest in outputs.items():
+        path = local_path(dest) or ""
+        if path.endswith(f"/{lfn}"):
+            roots.add(path[: -len(lfn) - 1])
+    return sorted(filter(os.path.isdir, roots))
 
 
 def _file(placed: PlacedFile) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def footprint(files: Mapping[str, Known], tasks: Sequence[Task]) -> int | None:
     unknown = [lfn for lfn, f in files.items() if f.is_input and sizes[lfn] is None]
     if not files or not unknown:
         return _sum(sizes.values()) if files else None
-    brought = written_by_stage_in(tasks)
+    brought = written_by(Kind.STAGE_IN, tasks)
     if brought is not None and all(files[lfn].is_copied for lfn in unknown):
         others = [lfn for lfn in sizes if lfn not in files or not files[lfn].is_copied]
         copied = _sum(sizes[lfn] for lfn in sizes.keys() - set(others)) or 0
@@ -157,15 +157,16 @@ def staged_in(files: Mapping[str, Known], tasks: Iterable[Task]) -> int | None:
     copied = [file.size for file in files.values() if file.is_copied]
     if files and not copied:
         return 0
-    written = written_by_stage_in(tasks)
+    written = written_by(Kind.STAGE_IN, tasks)
     known = total(copied) if written is None else written
     return None if known is None else int(known)
 
 
-def written_by_stage_in(tasks: Iterable[Task]) -> int | None:
-    """Return None if an earlier attempt may have written some, or if the jobs wrote
-    hardly more than they print: a file system may clone files, and counts none."""
-    found = [task for task in tasks if task.kind is Kind.STAGE_IN]
+def written_by(kind: Kind, tasks: Iterable[Task]) -> int | None:
+    """Return the bytes that jobs of ``kind`` wrote. None if an earlier attempt may have
+    written some, or if the jobs wrote hardly more than they print: a file system may
+    clone files, and counts none."""
+    found = [task for task in tasks if task.kind is kind]
     written = total(None if task.retry else task.wchar for task in found)
     least = _PRINTED * len(found)
     return None if written is None or written < least else int(written)

@@ -54,6 +54,7 @@ def history_of(run: Run) -> History:
         wait=None if run.fallback else run.gate_wait,
         source=_source(run, tasks),
         uuid=run.uuid,
+        had_retries=bool(run.retries),
         chains=run.chains,
         at_once=None if run.chains else _at_once(recorded),
     )

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from pegasus_bb.model.dag.roles import Role, role_of
-from pegasus_bb.model.run import Problem, Run, Task
+from pegasus_bb.model.run import Kind, Problem, Run, Task
 from pegasus_bb.report.darshan_counters import Log, NoPyDarshan, read_logs
 from pegasus_bb.report.discovery import RunFiles, find_run_files
 from pegasus_bb.report.drained import drained
@@ -21,6 +21,7 @@ from pegasus_bb.report.footprint import (
     programs,
     staged_in,
     without_printed_text,
+    written_by,
 )
 from pegasus_bb.report.jobstate import JobStates
 from pegasus_bb.report.joining import join
@@ -159,8 +160,8 @@ def _with_notes(run: Run, folder: Path, found: RunFiles, workflow: Path) -> Run:
         temporary=temporary_files(folder),
         cached=cached,
         cached_bytes=cached_bytes,
-        saved=results.size if results else None,
-        safe=results.last - start if results and start is not None else None,
+        saved=results.size if results else written_by(Kind.STAGE_OUT, run.tasks),
+        safe=_at_work(run, start, results.last) if results else None,
         footprint=footprint(files, run.tasks),
         drained=drained(folder),
         load=load_at_start(folder),
@@ -168,6 +169,13 @@ def _with_notes(run: Run, folder: Path, found: RunFiles, workflow: Path) -> Run:
         live_job_reservations=live_on_jobs(folder, run.tasks, reserved),
         stayed=stayed_on_nodes(folder, run.tasks, reserved),
     )
+
+
+def _at_work(run: Run, since: float | None, until: float) -> float | None:
+    """The seconds between those times without those in which the run stood still."""
+    if since is None:
+        return None
+    return (until - since) - stood_still(run.stretches, since, until)
 
 
 def _with_records(

@@ -65,7 +65,7 @@ def bench(work: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 def test_the_speeds_can_be_planned_with(measured: Measured) -> None:
     work, _, done = measured
-    assert "explain --sites cluster --bb-speeds speeds.yml" in done.stderr
+    assert "--output-sites local --bb-speeds speeds.yml WORKFLOW" in done.stderr
     found = read_speeds(load(work / "speeds.yml", {}), (SPEEDS,), "cluster")
     assert found is not None and set(found.places) == {"pfs", "fast"}
     assert found.slots == len(os.sched_getaffinity(0))

@@ -44,6 +44,21 @@ def test_results_that_did_not_arrive_keep_the_reservation(site: Site) -> None:
     site.finishes("bb")
 
 
+def test_results_do_not_go_to_the_empty_place_of_a_file_system_that_is_away(
+    site: Site,
+) -> None:
+    results, away = site.results("bb"), site.root / "away"
+    results.mkdir(parents=True)
+    site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
+    results.rename(away)
+    failed = site.run("bb")
+    assert failed.returncode == 80
+    assert f"{results}: was there when this was planned" in failed.stderr
+    assert len(site.reservations()) == 1 and not results.exists()
+    away.rename(results)
+    site.finishes("bb")
+
+
 def test_ctrl_c_stops_cleanly_and_resumes(site: Site) -> None:
     site.planned("bb", "--bb-mode", "persistent")
     engine = site.start_run("bb")
@@ -121,7 +136,7 @@ def test_a_dag_that_was_edited_so_that_results_would_be_lost_is_not_run(
     file = folder / "diamond-0.dag"
     lines = file.read_text().splitlines()
     kept = [x for x in lines if not x.startswith("PARENT stage_out_remote_cluster_")]
-    file.write_text("\n".join([*kept, ""]))
+    site.edit_dag("bb", "\n".join([*kept, ""]))
     done = site.run("bb")
     assert done.returncode == 2, done.stderr
     assert "could remove results that are nowhere else" in done.stderr

@@ -13,7 +13,7 @@ import pytest
 from pegasus_bb.decide.place_files import place, with_capacity
 from pegasus_bb.forecast.demands.demand import GROWTH
 from pegasus_bb.forecast.workflow.mode_choice import Compared
-from pegasus_bb.forecast.workflow.prediction import Prediction
+from pegasus_bb.forecast.workflow.prediction import SCATTER, Prediction
 from pegasus_bb.forecast.workflow.prediction_text import shown
 from pegasus_bb.model.history import History, Past
 from pegasus_bb.model.modes import OFF
@@ -213,7 +213,7 @@ def test_a_rate_that_nobody_measured_is_not_relied_on(tmp_path: Path) -> None:
         found, said = foreign(tmp_path, pfs, bb)
         assert found.choice.mode == "off"
         assert "is not surely more than 5% shorter" in said
-        assert "--bb-history of a run on each side tells" in said
+        assert "--bb-history of a run on each side, without tries" in said
         assert f"the bytes a second of {name} were not measured" in said
         assert "23.8 MiB/s" in said
 
@@ -229,6 +229,20 @@ def test_rates_learned_from_unlike_tasks_are_not_relied_on(
     assert found.choice.mode == "off"
     for wide, narrow in zip(found.modes[1:], alike.modes[1:], strict=True):
         assert wide.low < narrow.low <= narrow.high < wide.high
+
+
+def test_the_makespan_of_a_run_with_failed_tries_does_not_count(
+    tmp_path: Path,
+) -> None:
+    tasks = {each["id"]: Past(3.0) for each in pairs()}
+    whole = History(jobs=tasks, makespan=40.0, sizes={"made0": GB}, source="a1")
+    tried = replace(whole, makespan=None, had_retries=True)
+    _, said = foreign(tmp_path, PFS_SEEN, AS_FAST, whole)
+    assert "tries failed" not in said
+    found, said = foreign(tmp_path, PFS_SEEN, AS_FAST, tried)
+    assert "tries failed in a1: the times of tasks count, and the makespan" in said
+    assert all(each.low < each.makespan < each.high for each in found.modes)
+    assert SCATTER in said
 
 
 def test_what_runs_of_the_workflow_show_is_not_widened(tmp_path: Path) -> None:

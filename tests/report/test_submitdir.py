@@ -45,7 +45,11 @@ def test_where_a_run_lay_still_counts_neither_in_the_part_nor_in_the_whole(
     times |= {began + 55: "STARTED 9.0", began + 63: "FINISHED 0"}
     lines = [f"{at} INTERNAL *** DAGMAN_{what} ***\n" for at, what in times.items()]
     (submit_dir / "jobstate.log").write_text("".join(lines))
+    (submit_dir / "bb").mkdir()
+    line = {"lfn": "out", "size": 7, "time": began + 62.0}
+    (submit_dir / "bb" / "manifest.jsonl").write_text(json.dumps(line) + "\n")
     run = read_run(submit_dir)
+    assert run.safe == run.makespan - 1
     assert run.tasks[0].start == began
     assert run.makespan == 5 + 8
     assert run.span == pytest.approx(61.5 - 52)

@@ -39,6 +39,15 @@ class TestItsOwnFolder:
         assert folders(node) == []
         assert not (node.root / "ledger.jsonl").exists()
 
+    def test_results_do_not_come_back_to_where_the_pfs_was(self, node: JobSite) -> None:
+        node.cwd = node.root
+        vanishes = f"mv '{node.scratch.parent}' '{node.root}/away'"
+        here = str(node.scratch)
+        done = node.launch(f'cd "$1"; {MAKE}; {vanishes}', here)
+        assert done.returncode != 0
+        assert b"was there when the run began" in done.stderr
+        assert not node.scratch.exists()
+
 
 class TestLeftOver:
     def test_the_next_launch_removes_what_a_killed_one_has_left(

@@ -29,6 +29,7 @@ class JobSite:
     def __init__(self, root: Path, backend: str) -> None:
         self.root, self.bb = root, root / "submit" / "bb"
         self.fast, self.scratch = root / "fast", root / "pfs" / "run0001"
+        self.cwd = self.scratch  # where jobs start
         self.backend = backend  # such as datawarp, or datawarp/private
         backend, _, access = backend.partition("/")
         for folder in (self.bb / "nodes", self.fast, self.scratch):
@@ -113,7 +114,7 @@ class JobSite:
             "PEGASUS_DAG_JOB_ID": NODE,
             "CONDOR_JOBID": JOB,
         }
-        return forked.program(words, self.scratch, {**known, **self.space, **environ})
+        return forked.program(words, self.cwd, {**known, **self.space, **environ})
 
     def own_reservations(self) -> list[str]:
         return [p.name for p in self.fast.iterdir() if p.is_dir()]

@@ -13,7 +13,10 @@ from pegasus_bb.model.mean_and_error import ALIKE
 from pegasus_bb.model.modes import OFF
 
 _COUNTS = 0.01 * GIB  # byte-hours: less is shown as nothing, and saves nothing
-_TWO_RUNS = "--bb-history of a run on each side tells (docs/demands.md)"
+_TWO_RUNS = (
+    "--bb-history of a run on each side, without tries that failed, tells "
+    "(docs/demands.md)"
+)
 
 
 @dataclass(frozen=True)

@@ -200,7 +200,7 @@ def scatter(history: History) -> float:
     runs = (history, *history.others)
     groups = [group for group in _repeated(runs) if len(group) > 1]
     if not groups:
-        is_known = any(run.makespan for run in runs)
+        is_known = any(run.makespan or run.had_retries for run in runs)
         return math.exp(NORMAL_90 * _USUAL * math.sqrt(2)) if is_known else 1.0
     squares, free = log_squares(groups)
     deviation = math.sqrt((squares + _USUAL**2) / (free + 1))

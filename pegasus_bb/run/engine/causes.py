@@ -156,7 +156,13 @@ def tier_full(run: FailedRun) -> Iterator[str]:
             "             that is all of its quota: raise it in the site catalog to "
             f"{format_size(wanted)}, then:"
         )
-    yield from _plan_again(run, capacity=wanted)
+    most = run.largest_capacity
+    if 0 < most <= size:
+        yield (
+            "             that is all that its file system has: put some files on the "
+            "PFS (bb.tier: pfs), or name a larger tier, then:"
+        )
+    yield from _plan_again(run, capacity=min(wanted, most) if most else wanted)
 
 
 def catalog_changed(run: FailedRun) -> Iterator[str]:
@@ -237,8 +243,15 @@ CAUSES: dict[str, Cause] = {
 }
 
 
+_CONTINUE = "to continue:"
+
+
+def is_continuation(line: str) -> bool:
+    return line.startswith(_CONTINUE)
+
+
 def _continue(run: FailedRun, option: str = "") -> str:
-    return f"to continue: pegasus-bb run {option}{quote(str(run.place.path))}"
+    return f"{_CONTINUE} pegasus-bb run {option}{quote(str(run.place.path))}"
 
 
 def _start_over(run: FailedRun) -> str:

@@ -103,12 +103,29 @@ class FailedRun:
         except UsageError:
             return ""
 
-    @cached_property
+    @property
     def tier_below_reserved(self) -> str:
         """The folder of a reservation whose file system has run out before it; empty
         where this machine does not see that."""
+        path, room = self._room
+        return path if self.request and room < self.request.capacity else ""
+
+    @property
+    def largest_capacity(self) -> int:
+        """The most that a new plan could reserve where the reservation is; 0 if this
+        machine does not see that."""
+        _, room = self._room
+        if not room:
+            return 0
+        step = parse_size(self.bb.settings().get("granularity", "4MiB"))
+        return room // step * step
+
+    @cached_property
+    def _room(self) -> tuple[str, int]:
+        """The folder of the reservation, and the bytes that it and its file system have
+        for it; neither where this machine does not see them."""
         if self.request is None or not self.request.kind.is_one_folder:
-            return ""
+            return "", 0
         try:
             path = open_backend(self.request.backend, self.request.settings).path(
                 self.request, os.environ
@@ -116,9 +133,8 @@ class FailedRun:
             used, _ = bytes_below(Path(path), _LONGEST)
             system = os.statvfs(path)
         except (PegasusBBError, OSError):
-            return ""
-        free = system.f_bavail * system.f_frsize
-        return path if used + free < self.request.capacity else ""
+            return "", 0
+        return path, used + system.f_bavail * system.f_frsize
 
     @cached_property
     def reservation(self) -> Reservation | None:

@@ -28,7 +28,9 @@ from pegasus_bb.runtime.backends.base import ReservationRow
 from pegasus_bb.runtime.release_steps import release_command
 from pegasus_bb.runtime.storage_decision import on_the_pfs
 
-_STRANGER = "made by hand, or on the ledger of another machine; it is left alone"
+_STRANGER = (
+    "made by hand, or on another ledger (another machine or $HOME); it is left alone"
+)
 _BACK = "noted as {} already, yet there is one of that name; it is left alone"
 
 
@@ -102,7 +104,9 @@ def _next(one: LocatedReservation, run: RunState, status: Status) -> tuple[str, 
     if run.state in (runs.RUNNING, runs.PERHAPS):
         return (f"pegasus-bb status {folder}",)
     ended = run.state in (runs.AWAY, runs.DONE)
-    steps = () if ended else (f"pegasus-bb run {folder}",)
+    # Why it has failed decides what would do: status says both.
+    command = "status" if run.state == runs.FAILED else "run"
+    steps = () if ended else (f"pegasus-bb {command} {folder}",)
     if status.state is State.UNKNOWN:  # refused now; its message has the way on
         return steps
     if run.state == runs.AWAY and (one.is_of_another_host or one.request is None):

@@ -23,6 +23,7 @@ from pegasus_bb.runtime.job_reservation.planned import (
 from pegasus_bb.runtime.job_reservation.space import Space
 from pegasus_bb.runtime.programs import program
 from pegasus_bb.runtime.scratch_links import checked_path
+from pegasus_bb.runtime.staging.failures import check_is_there
 from pegasus_bb.runtime.staging.folder_lfns import copy_path
 from pegasus_bb.runtime.staging.onefile import Copied, digest_file
 from pegasus_bb.runtime.staging.parts import parts_in
@@ -106,6 +107,8 @@ def finish(
         status = _check_made(reservation, space)
     try:
         if status == 0:
+            if not (space.by_system or bb.has_travelled):
+                check_is_there(scratch, "when the run began")
             _share(reservation, space, scratch)
             remove(space.results)  # of this try before it was killed and restarted
             lfns = _links_first(reservation, space)

@@ -22,6 +22,16 @@ def not_a_file(path: str) -> CopyFailed:
     )
 
 
+def check_is_there(folder: str, when: str) -> None:
+    """Raises CopyFailed if ``folder``, which was there ``when``, is not. One that were
+    made again would be hidden when its file system is back."""
+    if not os.path.isdir(folder):
+        raise CopyFailed(
+            f"{on_a_line(folder)}: was there {when}, and is not any more: is its file "
+            "system mounted? If the folder was removed, make it again"
+        )
+
+
 def of_another_size(dest: str) -> CopyFailed:
     """The error for a copy whose size differs from the bytes written."""
     return CopyFailed(

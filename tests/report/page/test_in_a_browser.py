@@ -61,5 +61,5 @@ def test_the_first_screen_has_the_numbers_of_the_json_and_a_picture(
 def test_a_study_of_a_machine_is_drawn_without_errors_and_no_words_overlap(
     tmp_path: Path, width: int
 ) -> None:
-    page = campaigns_page("mix.yml", [*results("nodes"), *results("parity")])
+    page = campaigns_page("mix.yml", [*results("placement"), *results("parity")])
     check(*browse(tmp_path, page, width))

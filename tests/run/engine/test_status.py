@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from pegasus_bb.core.files import write_json
+from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.run.engine.submitdir import find_submit_dir
 from pegasus_bb.run.inventory.run_state import run_status
 from pegasus_bb.runtime.backends.backend_table import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
 
-from .conftest import Folder, request_of
+from .conftest import Folder, request_of, reserved
 
 pytestmark = pytest.mark.usefixtures("any_dag_will_do")
 
@@ -60,6 +63,23 @@ def test_after_a_failure(folder: Folder) -> None:
     assert status.last_failures[0] == "  b: its job ended with exit status 7"
     text = folder.command("status", str(folder.path)).stdout
     assert "stopped; `pegasus-bb run` continues it" in text
+
+
+def test_a_full_tier_is_planned_again_with_what_its_file_system_has(
+    folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reserved(folder.path, "pbbfull", tmp_path / "tier")  # 8 MiB
+    folder.job("a", 'err="No space left on device"', "exits=1")
+    folder.fails()
+    room = SimpleNamespace(f_bavail=11, f_frsize=MIB)
+    monkeypatch.setattr(os, "statvfs", lambda path: room)
+    cause = run_status(find_submit_dir(folder.path)).cause
+    assert cause[-1].endswith("with --bb-capacity 8MiB")
+    room.f_bavail = 14
+    cause = run_status(find_submit_dir(folder.path)).cause
+    assert cause[-1].endswith("with --bb-capacity 12MiB")
+    text = folder.command("status", str(folder.path)).stdout
+    assert "stopped; the last lines say what would do" in text
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pegasus_bb.core.files import read_json
 from pegasus_bb.core.paths import local_path
 
 if TYPE_CHECKING:  # a run reads the file, and loads no planner for that
@@ -77,7 +78,7 @@ class PlanningCommand:
     @classmethod
     def of_run(cls, bb: Path) -> PlanningCommand:
         try:
-            noted = json.loads((bb / PLANNED_BY).read_text(encoding="utf-8"))
+            noted = read_json(str(bb / PLANNED_BY))
             read = dict(noted["read"])
             programs = dict(noted.get("programs", {}))
             return cls(str(noted["cwd"]), tuple(noted["argv"]), read, programs)

@@ -132,6 +132,14 @@ def parse_event(line: str) -> Event | None:
     return Event(int(fields[0]), fields[1], fields[2], fields[3], _number(fields[6]))
 
 
+# DAGMan's own, in the place of an exit status (dag.h).
+_NO_ENDINGS = {
+    -1001: "could not be submitted",
+    -1002: "was removed from HTCondor's queue",
+    -1003: "is lost: HTCondor's log of it could not be read",
+}
+
+
 def ending(status: int) -> str:
     return f"signal {-status}" if status < 0 else f"exit status {status}"
 
@@ -142,6 +150,8 @@ def failure(event: str, detail: str) -> str:
     who = {"JOB": "job", "PRE": "PRE script", "POST": "POST script"}
     whose = who.get(event.partition("_")[0], "job")
     if detail.lstrip("-").isdigit():
+        if int(detail) in _NO_ENDINGS:
+            return f"its {whose} {_NO_ENDINGS[int(detail)]}"
         return f"its {whose} ended with {ending(int(detail))}"
     job = f" (job {detail})" if detail.strip("-") else ""
     if event.startswith("POST"):

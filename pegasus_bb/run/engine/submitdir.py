@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import json
 import os
 import re
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pegasus_bb.core.errors import CatalogError, UsageError
-from pegasus_bb.core.files import ENGINE_LOCK
+from pegasus_bb.core.files import ENGINE_LOCK, read_json
 from pegasus_bb.core.similar_path import similar_path
 from pegasus_bb.model.dag.nodes import Dag
 from pegasus_bb.model.dag.reader import read_dag
@@ -158,7 +157,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 def _planned(folder: Path, plan: Path) -> SubmitDir:
     try:
-        data = json.loads(plan.read_text(encoding="utf-8"))
+        data = read_json(str(plan))
         nodes, edges = data.get("dag_size", (1, 0))
         return SubmitDir(
             folder,
@@ -166,5 +165,5 @@ def _planned(folder: Path, plan: Path) -> SubmitDir:
             int(data.get("evacuate_within", 0)),
             (int(nodes), int(edges)),
         )
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise UsageError(f"{plan}: does not name a DAG file ({error})") from error

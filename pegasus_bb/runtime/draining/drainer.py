@@ -19,7 +19,7 @@ from pegasus_bb.runtime.draining.pace import Drain, DrainTargetPace, Pace
 from pegasus_bb.runtime.draining.safe import Arrivals
 from pegasus_bb.runtime.draining.scan import Say, Version, version_of
 from pegasus_bb.runtime.staging.digests import SHA256
-from pegasus_bb.runtime.staging.failures import CopyFailed, explained
+from pegasus_bb.runtime.staging.failures import CopyFailed, explained, on_a_line
 from pegasus_bb.runtime.staging.items import Folder
 from pegasus_bb.runtime.staging.stage_tree import Stage
 
@@ -54,6 +54,7 @@ class Drainer:
         self._say = say
         self._clock = clock
         self._run = os.urandom(8).hex()
+        self._dest = _place_of(route.dest)
         self._waiting = Waiting(clock)
         self._lock = threading.Lock()
         self._pace: Pace | None = None
@@ -172,8 +173,14 @@ class Drainer:
         dest = self._route.dest
         try:
             folders = Folder.open(source), Folder.open(dest)
+            is_the_same = _place_of(dest) == self._dest
         except OSError as error:
             raise explained(error, source, dest) from error
+        if not is_the_same:
+            raise CopyFailed(
+                f"{on_a_line(dest)}: is another folder than at the start: is its file "
+                "system mounted?"
+            )
 
         def wanted(path: str, found: os.stat_result) -> bool:
             return dump.files.get(path) == version_of(found)
@@ -233,6 +240,15 @@ class Drainer:
         what = f"{len(left)} of {format_files(len(dump.files))} did not arrive"
         then = f"tried again in {format_duration(wait)}, or with the next dump"
         self._say(f"{_name(dump)}: {what}; {then if wait else 'they stay here'}")
+
+
+def _place_of(folder: str) -> tuple[str, int]:
+    """Its mount point and its inode: where its file system is away it has others, and
+    the same once that is back. A device may have another number then."""
+    mount = os.path.realpath(folder)
+    while not os.path.ismount(mount):
+        mount = os.path.dirname(mount)
+    return mount, os.stat(folder).st_ino if os.path.isdir(folder) else 0
 
 
 def _name(dump: Dump) -> str:

@@ -61,6 +61,16 @@ def test_a_dag_file_that_was_cut_off_is_neither_run_nor_done(
     assert folder.ran() == []
 
 
+@pytest.mark.parametrize("plan", ["null", "[]", '{"dag": "w.dag", "dag_size": 3}'])
+def test_a_damaged_plan_is_one_sentence(folder: Folder, plan: str) -> None:
+    folder.job("a")
+    folder.write()
+    (folder.path / "bb").mkdir()
+    (folder.path / "bb" / "plan.json").write_text(plan)
+    with pytest.raises(UsageError, match=r"plan\.json: does not name a DAG file"):
+        find_submit_dir(folder.path)
+
+
 # --- the reservation ---
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from pegasus_bb.model.dag.nodes import Node
 from pegasus_bb.run.engine.evidence import evidence
-from pegasus_bb.run.engine.jobstate_log import JobstateLog, read_history
+from pegasus_bb.run.engine.jobstate_log import JobstateLog, failure, read_history
 from pegasus_bb.run.engine.node_table import NodeEntry
 from pegasus_bb.run.engine.submitdir import SubmitDir
 
@@ -34,6 +34,20 @@ def test_the_journal_has_monitords_columns(tmp_path: Path) -> None:
     ]
     history = read_history(tmp_path / "jobstate.log")
     assert (history.finished, history.crashed, history.sequence) == (0, False, 2)
+
+
+@pytest.mark.parametrize(
+    ("event", "detail", "words"),
+    [
+        ("JOB_FAILURE", "3", "its job ended with exit status 3"),
+        ("JOB_FAILURE", "-9", "its job ended with signal 9"),
+        ("JOB_FAILURE", "-1002", "its job was removed from HTCondor's queue"),
+        ("JOB_FAILURE", "-1001", "its job could not be submitted"),
+        ("POST_SCRIPT_FAILURE", "-", "its POST script found a failure in what its"),
+    ],
+)
+def test_an_event_says_how_a_job_has_ended(event: str, detail: str, words: str) -> None:
+    assert failure(event, detail).startswith(words)
 
 
 TRACE = """\

@@ -105,6 +105,22 @@ def test_what_is_not_safe_is_never_removed(job: Job) -> None:
     assert job.drainer.unsafe() == 0
 
 
+def test_nothing_goes_to_the_empty_place_of_a_file_system_that_is_away(
+    job: Job, tmp_path: Path
+) -> None:
+    job.dump(first="one")
+    job.pfs.rename(tmp_path / "away")
+    job.pfs.mkdir()
+    job.dump(second="two")
+    job.dump(third="three")
+    assert (job.on_pfs(), len(job.on_buffer())) == ({}, 3)
+    assert any("is its file system mounted?" in each for each in job.words)
+    job.pfs.rmdir()
+    (tmp_path / "away").rename(job.pfs)
+    job.dump(fourth="four")
+    assert job.on_pfs().keys() >= {"first", "fourth"}
+
+
 def test_a_copy_that_is_not_what_was_written_is_not_safe(job: Job) -> None:
     job.dump(a="1", b="1")
     (job.pfs / "a").unlink()

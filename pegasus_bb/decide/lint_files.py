@@ -19,7 +19,7 @@ from pegasus_bb.model.placement import PlacedFile
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Workflow
 
-_OURS = ".pegasus_bb"  # landing folders and marks
+_OURS = (".pegasus_bb", ".jobs/")  # landing folders, marks, private folders
 # URLs and submit files quote these in different ways.
 _UNQUOTED = re.compile(r"""[\s"'`\\%$?#]""")
 # A value on a #DW line ends at a blank, and Slurm interprets % and \.
@@ -38,8 +38,9 @@ def lint_names(
                 "through URLs and submit files"
             )
             raise _name_error(workflow, catalogs, lfn, what)
-        if lfn.startswith(_OURS):
-            what = f"in the scratch of a run names that begin with {_OURS} are ours"
+        if f"{lfn}/".startswith(_OURS):
+            begins = " or ".join(_OURS)
+            what = f"in the scratch of a run names that begin with {begins} are ours"
             raise _name_error(workflow, catalogs, lfn, what)
         if "/" in lfn:
             above = next((p for p in _folders(lfn) if p in lfns), None)

@@ -89,7 +89,19 @@ def of_replicas(given: PlanningInput) -> Iterator[Finding]:
             f"{at}: not where the catalog says: {abbreviate(gone)}",
             f"the path on this machine, or site: {site} for files that are only there",
         )
-    else:
+    closed = [
+        lfn
+        for lfn in graph.consumers
+        if lfn in catalog.replicas and all(map(_is_closed, catalog.replicas[lfn]))
+    ]
+    if closed:
+        at = catalog.document.place(catalog.keys(closed[0]))
+        yield wrong(
+            "replicas",
+            f"{at}: you may not read {abbreviate(closed)}",
+            "files that you may read",
+        )
+    if not gone and not closed:
         yield ok("replicas", "every input has a replica; those of this machine exist")
 
 
@@ -179,8 +191,12 @@ def of_output(options: PlanOptions, given: PlanningInput) -> Iterator[Finding]:
     storage = [sites.site(name).storage for name in options.output_sites]
     of_sites = [Path(each.path) for each in storage if each]
     for folder in [options.output_dir] if options.output_dir else of_sites:
-        if file := _file_at(options.absolute(folder)):
+        path = options.absolute(folder)
+        if file := _file_at(path):
             yield wrong("output", f"{file} is no folder", "another --output-dir")
+        elif _is_shut_folder(path):
+            what = f"you may not write to {path}, where results go"
+            yield wrong("output", what, "another --output-dir, or another mode of it")
 
 
 def of_scratch(
@@ -248,8 +264,22 @@ def of_submit_dir(folder: Path) -> Finding:
     return wrong("submit", what, "another --dir")
 
 
+def _is_closed(known: Replica) -> bool:
+    """Whether it is a file of this machine that the user may not read."""
+    path = _path(known.pfn) if known.site == "local" else ""
+    return bool(path) and is_there(path) and not os.access(path, os.R_OK)
+
+
 def _is_anywhere(known: Iterable[Replica]) -> bool:
     return any(r.site != "local" or _is_here(r.pfn) for r in known)
+
+
+def _is_shut_folder(path: Path) -> bool:
+    """Whether its mode forbids to write there. A file system that takes no writes on
+    this machine may take those of others."""
+    if not is_dir(path) or os.access(path, os.W_OK | os.X_OK):
+        return False
+    return not os.statvfs(path).f_flag & os.ST_RDONLY
 
 
 def _is_here(pfn: str) -> bool:

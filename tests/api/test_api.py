@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import fields
@@ -134,6 +135,22 @@ def test_files_that_are_made_later_are_planned_for_without_a_check(here: User) -
         plan(**options)
     assert not (here.folder / "submit").exists()
     assert plan(**options, check=False).submit_dir.is_dir()
+
+
+@pytest.mark.parametrize(
+    ("closed", "words"),
+    [("in.txt", "you may not read in.txt"), ("out", "you may not write to")],
+)
+def test_what_the_user_may_not_use_is_refused_before_the_run(
+    here: User, monkeypatch: pytest.MonkeyPatch, closed: str, words: str
+) -> None:
+    folder = here.folder / "out"
+    folder.mkdir()
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != closed)
+    options = {**GIVEN, "bb_capacity": "8MiB", "dir": here.folder / "submit"}
+    with pytest.raises(UsageError, match=words):
+        plan(**{**options, "output_dir": folder})
+    assert not (here.folder / "submit").exists()
 
 
 def test_importing_the_package_loads_nothing_else() -> None:

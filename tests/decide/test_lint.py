@@ -47,12 +47,12 @@ def test_names_that_need_quoting_are_refused(user: User, lfn: str) -> None:
     assert error.key == "jobs.0.uses.0.lfn"
 
 
-@pytest.mark.parametrize("lfn", [".pegasus_bb_landing", ".pegasus_bb_landing/a"])
+@pytest.mark.parametrize("lfn", [".pegasus_bb_landing/a", ".jobs", ".jobs/a"])
 def test_names_that_the_run_gives_its_own_files_are_refused(
     user: User, lfn: str
 ) -> None:
     user.jobs = [job("ID1", use(lfn, "output", **sized(1)))]
-    error = user.is_refused("names that begin with .pegasus_bb are ours")
+    error = user.is_refused("names that begin with .pegasus_bb or .jobs/ are ours")
     assert error.key == "jobs.0.uses.0.lfn"
 
 

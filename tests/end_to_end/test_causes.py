@@ -302,6 +302,15 @@ RELATIVES = {
         ),
         mended,
     ),
+    "scratch_full: results of a job": Story(
+        "pfs/root/pegasus/two/bb-",
+        second_task(
+            "pfs=$(ls -d ${0%/*}/pfs/root/pegasus/two/bb-*); "
+            'echo "launch: r.txt -> $pfs/r.txt: No space left on device" >&2; exit 1'
+        ),
+        mended,
+        mode="transient",
+    ),
     "tier_full for a job": Story(
         "the tier is full (21.0 KiB",
         second_task("cat $2 > /dev/full"),

@@ -133,7 +133,9 @@ def scratch_full(run: FailedRun) -> Iterator[str]:
     """What is full can be given room: the PFS, or a tier's file system that has less
     than was reserved."""
     full = [item for item in run.failed if _says_full(run, item)]
-    on_the_pfs = [item for item in full if not run.has_reserved(item)]
+    on_the_pfs = [
+        item for item in full if not run.has_reserved(item) or _fills_the_pfs(run, item)
+    ]
     place = run.pfs_scratch if on_the_pfs else run.tier_below_reserved if full else ""
     if place:
         yield f"cause:       the file system of {place} is full; make room, then:"
@@ -281,5 +283,16 @@ def _exact(size: int) -> str:
 
 
 def _says_full(run: FailedRun, item: NodeEntry) -> bool:
-    lines = (line for line in run.lines(item) if not line.startswith(_SAVING))
-    return any(word in line for line in lines for word in _FULL)
+    return any(_full_lines(run, item))
+
+
+def _fills_the_pfs(run: FailedRun, item: NodeEntry) -> bool:
+    """Whether it was a copy from the tier to the scratch that found no room."""
+    there = f" -> {run.pfs_scratch}/"
+    return bool(run.pfs_scratch) and any(there in x for x in _full_lines(run, item))
+
+
+def _full_lines(run: FailedRun, item: NodeEntry) -> Iterator[str]:
+    for line in run.lines(item):
+        if not line.startswith(_SAVING) and any(word in line for word in _FULL):
+            yield line

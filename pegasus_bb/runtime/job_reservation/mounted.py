@@ -22,6 +22,7 @@ from pegasus_bb.runtime.job_reservation.space import (
     make_folders,
 )
 from pegasus_bb.runtime.scratch_links import checked_path
+from pegasus_bb.runtime.staging.failures import check_is_there
 
 
 def staged_space(
@@ -42,6 +43,7 @@ def staged_space(
     landing = os.path.dirname(
         landing_of(request.prefix, reservation.node, reservation.job)
     )
+    check_is_there(request.prefix, "when the run began")
     os.makedirs(landing, exist_ok=True)
     make_folders(reservation, space)
     for lfn in reservation.stage_in:

@@ -21,10 +21,14 @@ _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW
 _BATCH = 1000  # names in memory at a time: folders can hold millions
 
 
+class NotInTime(TimeoutError):
+    """The deadline of the caller has passed; a file system has said nothing."""
+
+
 def remove(path: str, deadline: float = float("inf")) -> None:
     """Remove ``path`` and all below it; absent is fine.
 
-    Goes on until ``deadline`` (time.monotonic). Raises TimeoutError then, and the next
+    Goes on until ``deadline`` (time.monotonic). Raises NotInTime then, and the next
     call goes on; OSError with the full path of what cannot be removed.
     """
     try:
@@ -45,7 +49,7 @@ def remove(path: str, deadline: float = float("inf")) -> None:
 def empty(top: int, keep: str, deadline: float) -> None:
     """Remove all in the open folder ``top`` except its file ``keep``.
 
-    Goes on until ``deadline`` (time.monotonic). Raises TimeoutError then, OSError
+    Goes on until ``deadline`` (time.monotonic). Raises NotInTime then, OSError
     where something cannot be removed.
     """
     while True:
@@ -58,7 +62,7 @@ def empty(top: int, keep: str, deadline: float) -> None:
 
 def _remove(top: int, name: str, deadline: float) -> None:
     if time.monotonic() > deadline:
-        raise TimeoutError("not emptied in time")
+        raise NotInTime("not emptied in time")
     try:
         if not _is_folder(top, name):
             os.unlink(name, dir_fd=top)
@@ -78,7 +82,7 @@ def _remove(top: int, name: str, deadline: float) -> None:
 
 def _lift(top: int, folder: int, name: str, deadline: float) -> None:
     if time.monotonic() > deadline:
-        raise TimeoutError("not emptied in time")
+        raise NotInTime("not emptied in time")
     try:
         if not _is_folder(folder, name):
             os.unlink(name, dir_fd=folder)

@@ -6,66 +6,25 @@ import os
 import stat
 import time
 from collections.abc import Iterator
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.refusals import sync_folder
-from pegasus_bb.core.removal import remove
-from pegasus_bb.runtime.stager_client.dataspace import (
-    Dataspace,
-    enter_made,
-    open_parent,
-    parse_place,
-)
+from pegasus_bb.core.removal import NotInTime, remove
+from pegasus_bb.runtime.stager_client.dataspace import enter_made
 from pegasus_bb.runtime.stager_client.task import COPY, MOVE, REMOVE, SWEEP
 from pegasus_bb.runtime.staging.failures import CopyFailed, not_a_file
-from pegasus_bb.runtime.staging.items import Folder, Item, Landed, item_of, stamp
-from pegasus_bb.runtime.staging.lookalikes import Made, folded
+from pegasus_bb.runtime.staging.items import Item, Landed, item_of, stamp
+from pegasus_bb.runtime.staging.lookalikes import Made
 from pegasus_bb.runtime.staging.mover import Mover
 from pegasus_bb.runtime.staging.onefile import digest_file
 from pegasus_bb.runtime.staging.parts import remove_parts
 from pegasus_bb.stager.conversation import Conversation, Stopped
-from pegasus_bb.stager.moving import check_not_itself, moved_earlier, rename, write_note
+from pegasus_bb.stager.moving import check_not_itself, rename, was_moved, write_note
+from pegasus_bb.stager.open_task import OpenTask, open_place
 from pegasus_bb.stager.trees import copy_tree, remove_copied
 
-SMALL = 8 << 20  # bytes; a larger file is moved alone
 _SLICE = 0.25  # seconds of a removal after which a pause or a cancellation takes effect
-
-
-class Opened(NamedTuple):
-    """An open source and destination of a task."""
-
-    task: dict[str, Any]
-    source: Folder  # the folder that has it
-    name: str
-    dest: Folder
-    as_name: str
-    found: os.stat_result
-
-    @property
-    def number(self) -> int:
-        """The task's."""
-        return int(self.task["id"])
-
-    @property
-    def is_small(self) -> bool:
-        """Whether it is copied together with others."""
-        return stat.S_ISREG(self.found.st_mode) and self.found.st_size <= SMALL
-
-    @property
-    def source_path(self) -> str:
-        """The source, in its open folder."""
-        return f"/proc/self/fd/{self.source.fd}/{self.name}"
-
-    @property
-    def dest_path(self) -> str:
-        """The destination, in its open folder."""
-        return f"/proc/self/fd/{self.dest.fd}/{self.as_name}"
-
-    @property
-    def place(self) -> tuple[int, int, str]:
-        """The same for all destinations that may be one file."""
-        return self.dest.device, self.dest.inode, folded(self.as_name)
 
 
 def do_tasks(service: Conversation, tasks: list[dict[str, Any]]) -> None:
@@ -88,7 +47,7 @@ class Copying:
     def run(self, tasks: list[dict[str, Any]]) -> None:
         """Do all of ``tasks``, small files first and together; what fails costs only
         itself."""
-        small: list[Opened] = []
+        small: list[OpenTask] = []
         alone: list[dict[str, Any]] = []
         for task in tasks:
             if _is_file(task) and self._service.begin(task["id"]):
@@ -113,7 +72,7 @@ class Copying:
                 self._service.ended(task["id"], size, None)
 
     def _small(
-        self, task: dict[str, Any], small: list[Opened], alone: list[dict[str, Any]]
+        self, task: dict[str, Any], small: list[OpenTask], alone: list[dict[str, Any]]
     ) -> int | None:
         """Open what is small, or let it wait for its turn; 0 for a move that is done
         then. Of two with one destination the second waits: the parts of files that are
@@ -121,8 +80,8 @@ class Copying:
         opened = self._open(task)
         if opened is None:
             return 0
-        if opened.is_small and opened.place not in self._places:
-            self._places.add(opened.place)
+        if opened.is_small and opened.dest_key not in self._places:
+            self._places.add(opened.dest_key)
             small.append(opened)
         elif self._service.put_back(task["id"]):
             alone.append(task)
@@ -131,66 +90,65 @@ class Copying:
     def _alone(self, task: dict[str, Any]) -> int:
         """Return the bytes moved. Raises OSError, PegasusBBError, Stopped."""
         if task["kind"] == SWEEP:
-            dest, name = _parent(task, "dest", make=False)
-            remove_parts(dest.fd, name, task["tags"])
+            dest = open_place(task, "dest", make=False)
+            remove_parts(dest.folder.fd, dest.name, task["tags"])
             return 0
         if task["kind"] == REMOVE:
             return self._remove(task)
         opened = self._open(task)
         return self._large(opened) if opened is not None else 0
 
-    def _open(self, task: dict[str, Any]) -> Opened | None:
+    def _open(self, task: dict[str, Any]) -> OpenTask | None:
         """Return None for a move that is done then. Raises OSError, PegasusBBError."""
-        source, name = _parent(task, "source", make=False)
+        source = open_place(task, "source", make=False)
+        is_move = task["kind"] == MOVE
         try:
-            found = os.stat(name, dir_fd=source.fd, follow_symlinks=False)
+            found = source.lstat()
         except FileNotFoundError as error:
-            if task["kind"] == MOVE and moved_earlier(task, *_parent(task, "dest")):
+            if is_move and was_moved(task, open_place(task, "dest")):
                 return None
-            error.filename = source.at(name)
+            error.filename = source.path
             raise
         if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
-            raise not_a_file(source.at(name))
-        dest, as_name = _parent(task, "dest")
-        self._made.check(dest.at(as_name))
-        if task["kind"] == MOVE:
-            check_not_itself(source, name, dest, as_name)
-            if rename(task, source, name, dest, as_name, found=found):
-                self._made.add(dest.at(as_name))
+            raise not_a_file(source.path)
+        opened = OpenTask(task, source, open_place(task, "dest"), found)
+        self._made.check(opened.dest.path)
+        if is_move:
+            check_not_itself(source, opened.dest)
+            if rename(opened):
+                self._made.add(opened.dest.path)
                 return None
-        return Opened(task, source, name, dest, as_name, found)
+        return opened
 
     def _remove(self, task: dict[str, Any]) -> int:
         """What a cancelled one has removed by then stays removed."""
-        source, name = _parent(task, "source", make=False)
-        handle = f"/proc/self/fd/{source.fd}"
+        source = open_place(task, "source", make=False)
         while True:
             try:
-                remove(f"{handle}/{name}", time.monotonic() + _SLICE)
+                remove(source.handle, time.monotonic() + _SLICE)
                 break
-            except TimeoutError as error:
-                if error.errno is not None:  # the file system's
-                    raise
+            except NotInTime:
                 self._service.count([task["id"]], 0)
             except OSError as error:
-                if str(error.filename).startswith(handle):
-                    error.filename = source.path + str(error.filename)[len(handle) :]
+                if error.filename == source.handle:
+                    error.filename = source.path
                 raise
-        sync_folder(source.fd)
+        sync_folder(source.folder.fd)
         return 0
 
-    def _large(self, opened: Opened) -> int:
+    def _large(self, opened: OpenTask) -> int:
         """Do a tree, a large file, or what an earlier try has begun; bytes moved."""
         if stat.S_ISDIR(opened.found.st_mode):
             return self._tree(opened)
-        remove_parts(opened.dest.fd, opened.as_name, opened.task["tags"])
+        dest = opened.dest
+        remove_parts(dest.folder.fd, dest.name, opened.task["tags"])
         earlier = _copied_earlier(opened) if opened.task["tags"] else None
         if earlier is not None:
             return self._finish(opened, earlier)
         _, landed = next(self._landed([opened]))
         return self._finish(opened, landed)
 
-    def _together(self, every: list[Opened]) -> None:
+    def _together(self, every: list[OpenTask]) -> None:
         """Where one is cancelled, the others begin again, if they are not there yet."""
         left = {opened.number: opened for opened in every}
         while left:
@@ -210,7 +168,7 @@ class Copying:
         for number in numbers:
             self._service.ended(number, 0, why)
 
-    def _landed(self, every: list[Opened]) -> Iterator[Any]:
+    def _landed(self, every: list[OpenTask]) -> Iterator[Any]:
         """(opened, Landed or CopyFailed) of each file, as it becomes durable. Raises
         Stopped where one of them is cancelled."""
         numbers = [opened.number for opened in every]
@@ -222,9 +180,10 @@ class Copying:
             landed: Landed | None = outcome.landed
             yield outcome.item.mark, landed or outcome.failure
 
-    def _tree(self, opened: Opened) -> int:
-        source = opened.source.enter(opened.name)
-        dest = enter_made(opened.dest, opened.as_name)
+    def _tree(self, opened: OpenTask) -> int:
+        above = opened.source.folder
+        source = above.enter(opened.source.name)
+        dest = enter_made(*opened.dest)
         journal = f"{opened.task['state']}/{opened.number}.jsonl"
         size = copy_tree(
             source,
@@ -236,61 +195,51 @@ class Copying:
         if opened.task["kind"] == MOVE:
             remove_copied(source, dest, journal)
             write_note(opened.task, os.fstat(dest.fd))
-            os.rmdir(opened.name, dir_fd=opened.source.fd)
-            sync_folder(opened.source.fd)
+            os.rmdir(opened.source.name, dir_fd=above.fd)
+            sync_folder(above.fd)
         return size  # the service removes the journal when the end is durable
 
-    def _finish(self, opened: Opened, landed: Landed | CopyFailed) -> int:
+    def _finish(self, opened: OpenTask, landed: Landed | CopyFailed) -> int:
         """The copy is durable, or it has failed: a move removes the source, if it is
         still what was copied; the bytes. Raises CopyFailed, OSError."""
         if isinstance(landed, CopyFailed):
             raise landed
-        made = os.stat(opened.as_name, dir_fd=opened.dest.fd, follow_symlinks=False)
+        made = opened.dest.lstat()
         if stamp(made)[:2] != landed.stamp[:2]:  # two nodes may bring the same
             _check_same_bytes(opened, landed)
-        self._made.add(opened.dest.at(opened.as_name))
+        self._made.add(opened.dest.path)
         if opened.task["digest"]:
             self._service.outcome(opened.number, landed.as_noted())
         if opened.task["kind"] == COPY:
             return landed.size
         write_note(opened.task, made)  # it takes a sync, and the source may change
-        now = os.stat(opened.name, dir_fd=opened.source.fd, follow_symlinks=False)
+        now = opened.source.lstat()
         if stamp(now) != landed.source and not _lost_a_name(opened, landed, now):
             raise CopyFailed(
-                f"{opened.source.at(opened.name)}: it changed after it was copied, so "
+                f"{opened.source.path}: it changed after it was copied, so "
                 "the source stays; the copy is whole"
             )
-        os.unlink(opened.name, dir_fd=opened.source.fd)
-        sync_folder(opened.source.fd)
+        opened.source.unlink()
+        sync_folder(opened.source.folder.fd)
         return landed.size
 
 
-def _check_same_bytes(opened: Opened, landed: Landed) -> None:
+def _check_same_bytes(opened: OpenTask, landed: Landed) -> None:
     """Raises CopyFailed if something else took the place of the copy; OSError."""
-    if digest_file(opened.dest_path, landed.digest) != landed.digest:
+    if digest_file(opened.dest.handle, landed.digest) != landed.digest:
         raise CopyFailed(
-            f"{opened.dest.at(opened.as_name)}: something else was put there after the "
+            f"{opened.dest.path}: something else was put there after the "
             "copy, so it is not counted as made; copy it again"
         )
 
 
-def _lost_a_name(opened: Opened, landed: Landed, now: os.stat_result) -> bool:
+def _lost_a_name(opened: OpenTask, landed: Landed, now: os.stat_result) -> bool:
     """Whether all that changed since the copy is that another name of the file went, by
     another move say: that is a change of the file, so its bytes are read again."""
     if now.st_nlink >= opened.found.st_nlink or stamp(now)[:3] != landed.source[:3]:
         return False
-    path = opened.source_path
-    digest = digest_file(path, landed.digest)
-    return digest == landed.digest and stamp(os.lstat(path)) == stamp(now)
-
-
-def _parent(
-    task: dict[str, Any], side: str, *, make: bool = True
-) -> tuple[Folder, str]:
-    """The open folder of its ``source`` or ``dest``, and the name in it."""
-    spaces = {name: Dataspace(name, root) for name, root in task["spaces"].items()}
-    place = parse_place(task[side], spaces)
-    return open_parent(spaces[place.space], place.parts, make=make), place.parts[-1]
+    digest = digest_file(opened.source.handle, landed.digest)
+    return digest == landed.digest and stamp(opened.source.lstat()) == stamp(now)
 
 
 def _is_file(task: dict[str, Any]) -> bool:
@@ -298,27 +247,26 @@ def _is_file(task: dict[str, Any]) -> bool:
     return task["kind"] in (COPY, MOVE) and not task["tags"]
 
 
-def _items(every: list[Opened]) -> Iterator[Item]:
+def _items(every: list[OpenTask]) -> Iterator[Item]:
     for each in every:
         yield item_of(
-            each.source,
-            each.name,
-            each.dest,
-            as_name=each.as_name,
+            *each.source,
+            each.dest.folder,
+            as_name=each.dest.name,
             status=each.found,
             mark=each,
             hint=each.task["hint"],
         )
 
 
-def _copied_earlier(opened: Opened) -> Landed | None:
+def _copied_earlier(opened: OpenTask) -> Landed | None:
     """The copy, if a killed try has given it its name already: same bytes there."""
     try:
-        found = os.lstat(opened.dest_path)
+        found = opened.dest.lstat()
         if not stat.S_ISREG(found.st_mode) or found.st_size != opened.found.st_size:
             return None
-        digest = digest_file(opened.source_path)
-        other = digest_file(opened.dest_path, digest)
+        digest = digest_file(opened.source.handle)
+        other = digest_file(opened.dest.handle, digest)
     except OSError:
         return None
     same = Landed(found.st_size, digest, stamp(found), stamp(opened.found))

@@ -15,45 +15,39 @@ from pegasus_bb.core.files import read_json, write_json
 from pegasus_bb.core.refusals import sync_folder
 from pegasus_bb.runtime.staging.durable import sync_file_system
 from pegasus_bb.runtime.staging.failures import CopyFailed
-from pegasus_bb.runtime.staging.items import Folder
+from pegasus_bb.stager.open_task import OpenPlace, OpenTask
 
 # The destination is a folder with things in it, or of another mount: a copy can do it.
 _BY_COPY = (errno.EXDEV, errno.ENOTEMPTY, errno.EEXIST, errno.EINVAL)
 
 
-def check_not_itself(source: Folder, name: str, dest: Folder, as_name: str) -> None:
+def check_not_itself(source: OpenPlace, dest: OpenPlace) -> None:
     """Raises CopyFailed where a move would remove what it has just made."""
-    if source.is_same(dest) and name == as_name:
-        raise CopyFailed(f"{source.at(name)}: it is moved to itself")
+    if source.folder.is_same(dest.folder) and source.name == dest.name:
+        raise CopyFailed(f"{source.path}: it is moved to itself")
 
 
-def rename(
-    task: dict[str, Any],
-    source: Folder,
-    name: str,
-    dest: Folder,
-    as_name: str,
-    *,
-    found: os.stat_result,
-) -> bool:
-    """Give ``name`` its new name, durably; False where only a copy can do it.
+def rename(opened: OpenTask) -> bool:
+    """Give the source its new name, durably; False where only a copy can do it.
 
     Raises OSError.
     """
-    if found.st_dev != dest.device:
+    _, source, dest, found = opened
+    if found.st_dev != dest.folder.device:
         return False
-    _sync(source, name, found)
-    write_note(task, found)
+    _sync(source, found)
+    write_note(opened.task, found)
+    sides = {"src_dir_fd": source.folder.fd, "dst_dir_fd": dest.folder.fd}
     try:
-        os.rename(name, as_name, src_dir_fd=source.fd, dst_dir_fd=dest.fd)
+        os.rename(source.name, dest.name, **sides)
     except OSError as error:
         is_closed = stat.S_ISDIR(found.st_mode) and not found.st_mode & stat.S_IWUSR
         if error.errno in _BY_COPY or is_closed:  # its ".." cannot be written
             return False
         raise
-    _remove_second_name(source, name, found)
-    sync_folder(dest.fd)
-    sync_folder(source.fd)
+    _remove_second_name(source, found)
+    sync_folder(dest.folder.fd)
+    sync_folder(source.folder.fd)
     return True
 
 
@@ -62,16 +56,13 @@ def write_note(task: dict[str, Any], copy: os.stat_result) -> None:
     write_json(note_path(task["state"], task["id"]), _identity(copy))
 
 
-def moved_earlier(
-    task: dict[str, Any], dest: Folder, as_name: str
-) -> os.stat_result | None:
-    """Return what is at the destination, where an earlier try has moved it there."""
+def was_moved(task: dict[str, Any], dest: OpenPlace) -> bool:
+    """Whether an earlier try has moved the source to the destination."""
     try:
-        noted = read_json(note_path(task["state"], task["id"]))
-        found = os.stat(as_name, dir_fd=dest.fd, follow_symlinks=False)
+        noted: Any = read_json(note_path(task["state"], task["id"]))
+        return bool(noted == _identity(dest.lstat()))
     except (OSError, ValueError):
-        return None
-    return found if noted == _identity(found) else None
+        return False
 
 
 def note_path(state: str, number: int) -> str:
@@ -83,15 +74,16 @@ def _identity(found: os.stat_result) -> Any:
     return [found.st_dev, found.st_ino]
 
 
-def _sync(source: Folder, name: str, found: os.stat_result) -> None:
+def _sync(source: OpenPlace, found: os.stat_result) -> None:
     """Make durable what is renamed, as a copy would be."""
     if stat.S_ISDIR(found.st_mode):
-        sync_file_system(source.fd)
+        sync_file_system(source.folder.fd)
         return
     try:
-        handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=source.fd)
+        flags = os.O_RDONLY | os.O_NOFOLLOW
+        handle = os.open(source.name, flags, dir_fd=source.folder.fd)
     except PermissionError:  # it may be moved, yet not read
-        sync_file_system(source.fd)
+        sync_file_system(source.folder.fd)
         return
     try:
         os.fsync(handle)
@@ -99,11 +91,11 @@ def _sync(source: Folder, name: str, found: os.stat_result) -> None:
         os.close(handle)
 
 
-def _remove_second_name(source: Folder, name: str, found: os.stat_result) -> None:
+def _remove_second_name(source: OpenPlace, found: os.stat_result) -> None:
     """rename does nothing where both names are of one file already."""
     try:
-        now = os.stat(name, dir_fd=source.fd, follow_symlinks=False)
+        now = source.lstat()
     except FileNotFoundError:
         return
-    if _identity(now) == _identity(found) and not stat.S_ISDIR(now.st_mode):
-        os.unlink(name, dir_fd=source.fd)
+    if os.path.samestat(now, found) and not stat.S_ISDIR(now.st_mode):
+        source.unlink()

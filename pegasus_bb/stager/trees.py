@@ -112,12 +112,12 @@ class Emptying:
     def _take(self, sides: Sides, name: str, path: str) -> str:
         """Remove a file, or a folder with all in it; return what has to stay."""
         source, dest = sides
-        found = os.stat(name, dir_fd=source.fd, follow_symlinks=False)
+        found = source.lstat(name)
         try:
             if stat.S_ISDIR(found.st_mode):
                 inner = source.enter(name), dest.enter(name)
             else:
-                copy = os.stat(name, dir_fd=dest.fd, follow_symlinks=False)
+                copy = dest.lstat(name)
                 if not self._is_copied(sides, name, path, found, copy):
                     return path
         except OSError:
@@ -152,11 +152,11 @@ class Emptying:
         self, source: Folder, name: str, found: os.stat_result, copy: os.stat_result
     ) -> None:
         if found.st_nlink == 1 or not stat.S_ISREG(found.st_mode):
-            os.unlink(name, dir_fd=source.fd)
+            source.unlink(name)
             return
         handle = os.open(name, os.O_PATH | os.O_NOFOLLOW, dir_fd=source.fd)
         try:
-            os.unlink(name, dir_fd=source.fd)
+            source.unlink(name)
             now = os.fstat(handle)
         finally:
             os.close(handle)

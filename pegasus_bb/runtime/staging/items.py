@@ -56,6 +56,14 @@ class Folder:
         made.is_new = is_new
         return made
 
+    def lstat(self, name: str) -> os.stat_result:
+        """The status of ``name``; of a link, its own. Raises OSError."""
+        return os.stat(name, dir_fd=self.fd, follow_symlinks=False)
+
+    def unlink(self, name: str) -> None:
+        """Remove the file or link ``name``. Raises OSError."""
+        os.unlink(name, dir_fd=self.fd)
+
     def is_same(self, other: Folder) -> bool:
         return (self.device, self.inode) == (other.device, other.inode)
 

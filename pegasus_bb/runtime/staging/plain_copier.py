@@ -126,7 +126,7 @@ class SingleFiles(Plain):
 
 def discard(item: Item, tag: str) -> None:
     try:
-        os.unlink(part_of(item.as_name, tag), dir_fd=item.dest.fd)
+        item.dest.unlink(part_of(item.as_name, tag))
     except OSError:
         pass
 
@@ -138,7 +138,7 @@ def _rename(item: Item, result: Result, tag: str) -> Answer:
     folder = item.dest.fd
     try:
         os.rename(part, item.as_name, src_dir_fd=folder, dst_dir_fd=folder)
-        found = os.lstat(item.as_name, dir_fd=folder)
+        found = item.dest.lstat(item.as_name)
     except OSError as error:
         discard(item, tag)
         return explained(error, item.source_path, item.dest_path)

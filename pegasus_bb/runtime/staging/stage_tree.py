@@ -161,7 +161,7 @@ class Stage:
 
     def _is_there(self, item: Item) -> bool:
         try:
-            copy = os.stat(item.as_name, dir_fd=item.dest.fd, follow_symlinks=False)
+            copy = item.dest.lstat(item.as_name)
         except OSError:
             return False
         return self._journal.has(

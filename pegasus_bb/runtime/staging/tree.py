@@ -273,7 +273,7 @@ class Tree:
         first, dest = (_open_below(top, os.path.dirname(path)) for path in each)
         known, name = (os.path.basename(path) for path in each)
         remove_parts(dest.fd, name, self._earlier)
-        before = os.stat(known, dir_fd=first.fd, follow_symlinks=False)
+        before = first.lstat(known)
         if _is_named(before, dest, name):
             return
         part = part_of(name, self._tag)
@@ -283,11 +283,11 @@ class Tree:
         except OSError as error:
             warn_refused(HARD_LINK, dest.at(name), error)
             source = _open_below(self._top[0], os.path.dirname(each.name))
-            found = os.stat(name, dir_fd=source.fd, follow_symlinks=False)
+            found = source.lstat(name)
             yield item_of(source, name, dest, as_name=name, status=found, mark=found)
             return
         self._named(part, dest, name)
-        after = os.stat(known, dir_fd=first.fd, follow_symlinks=False)
+        after = first.lstat(known)
         linked(each.first, stamp(before), stamp(after))
 
     def _below(self, path: str) -> str:
@@ -297,7 +297,7 @@ class Tree:
         try:
             os.rename(part, name, src_dir_fd=dest.fd, dst_dir_fd=dest.fd)
         except OSError:
-            os.unlink(part, dir_fd=dest.fd)
+            dest.unlink(part)
             raise
 
 
@@ -348,7 +348,7 @@ def _is_named(file: os.stat_result, folder: Folder, name: str) -> bool:
     """Whether ``name`` of ``folder`` is ``file`` already: to rename one of its names to
     another does nothing, and would leave the first."""
     try:
-        there = os.stat(name, dir_fd=folder.fd, follow_symlinks=False)
+        there = folder.lstat(name)
     except OSError:
         return False
     return os.path.samestat(file, there)

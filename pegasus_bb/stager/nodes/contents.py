@@ -53,7 +53,7 @@ def _files(space: Dataspace, source: str) -> Files:
     parts = parse_place(source, {space.name: space}).parts
     parent = open_parent(space, parts, make=False)
     name = parts[-1]
-    found = os.stat(name, dir_fd=parent.fd, follow_symlinks=False)
+    found = parent.lstat(name)
     if not stat.S_ISDIR(found.st_mode):
         return {"": _digest(parent.fd, name)}
     return dict(_below(os.open(name, _OPEN, dir_fd=parent.fd)))

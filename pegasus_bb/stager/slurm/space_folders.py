@@ -17,7 +17,7 @@ from typing import Callable, NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import sync_directory
-from pegasus_bb.core.removal import remove
+from pegasus_bb.core.removal import NotInTime, remove
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.messages import complain, message_of
 from pegasus_bb.stager.ownership import why_open
@@ -178,7 +178,7 @@ class Trash:
             try:
                 async with self._turns:
                     why = await self._loop.run_in_executor(None, why_left, path)
-            except TimeoutError:
+            except NotInTime:
                 continue
             if not why:
                 break
@@ -190,13 +190,13 @@ class Trash:
 
 
 def why_left(path: str) -> str:
-    """Remove ``path``, and return why it is not gone. Raises TimeoutError where the
+    """Remove ``path``, and return why it is not gone. Raises NotInTime where the
     time of one try is over."""
     try:
         remove(path, time.monotonic() + _SLICE)
+    except NotInTime:
+        raise
     except OSError as error:
-        if isinstance(error, TimeoutError) and error.errno is None:
-            raise  # a file system has an errno
         return message_of(error)
     except Exception as error:  # the thread serves all
         return repr(error)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any, Callable, TypeVar
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.paths import is_below
 from pegasus_bb.core.units import parse_duration, parse_size
+from pegasus_bb.runtime.stager_client.dataspace import Dataspace
 
-NAME = re.compile("[a-z][a-z0-9_-]{0,31}")  # of a dataspace and of a pool
-DISCARD = "discard"
+_NAME = re.compile("[a-z][a-z0-9_-]{0,31}")  # of a dataspace and of a pool
 
 Value = TypeVar("Value")
 
@@ -33,6 +33,23 @@ class Section:
     def get(self, key: str, default: Any = None) -> Any:
         """Return the value of ``key`` as it is written."""
         return self._data.get(key, default)
+
+    def part(self, key: str, keys: Sequence[str]) -> Section:
+        """Return the object in ``key``, which has some of ``keys``."""
+        return Section(f"{self.where}: {key}", self.get(key), keys)
+
+    def named(
+        self, kind: str, keys: Sequence[str], example: str, taken: Container[str]
+    ) -> dict[str, Section]:
+        """Return the objects in the key ``kind``s by their names, none of which is
+        ``taken``; each has some of ``keys``."""
+        found = self.get(f"{kind}s")
+        self.check(isinstance(found, dict) and found, f"{kind}s: {example}", found)
+        for name in found:
+            good = _NAME.fullmatch(name) and name not in taken
+            self.check(good, f"a {kind} has a lower-case name", name)
+        where = f"{self.where}: {kind}"
+        return {name: Section(f"{where} {name}", found[name], keys) for name in found}
 
     def check(self, good: Any, wanted: str, found: Any) -> None:
         """Raises UsageError unless ``good``."""
@@ -56,8 +73,16 @@ class Section:
         self.check(is_free, f"{key}: a folder; name one, or remove what is there", path)
         return os.path.normpath(path)
 
-    def rate(self) -> float:
-        """Return the bytes per second of ``rate``; 0: no limit."""
+    def dataspace(self, name: str) -> Dataspace:
+        """Return the dataspace ``name``, which this part describes."""
+        target = self.get("target", name)
+        wanted = "target: a name that other dataspaces may share"
+        self.check(target and isinstance(target, str), wanted, target)
+        path = self.folder("path")
+        return Dataspace(name, path, target, self._rate(), self._discard())
+
+    def _rate(self) -> float:
+        """The bytes per second of ``rate``; 0: no limit."""
         text = str(self.get("rate", ""))
         try:
             speed = parse_size(text[:-2]) if text.endswith("/s") else 0
@@ -66,14 +91,14 @@ class Section:
         self.check(speed or "rate" not in self, "rate: 2GB/s", self.get("rate"))
         return float(speed)
 
-    def discard(self) -> float:
-        """Return the seconds of ``discard``: no two discards begin within that time;
-        0: there is none."""
-        if DISCARD not in self:
+    def _discard(self) -> float:
+        """The seconds of ``discard``: no two discards begin within that time; 0: there
+        is none."""
+        if "discard" not in self:
             return 0.0
-        seconds = float(self.parsed(parse_duration, DISCARD, None))
-        wanted = f"{DISCARD}: 10m, at most so often"
-        self.check(seconds > 0, wanted, self.get(DISCARD))
+        seconds = float(self.parsed(parse_duration, "discard", None))
+        wanted = "discard: 10m, at most so often"
+        self.check(seconds > 0, wanted, self.get("discard"))
         return seconds
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import socket
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import read_json
 from pegasus_bb.runtime.stager_client.dataspace import Dataspace, Dataspaces
-from pegasus_bb.stager.config_checks import DISCARD, NAME, Section, check_apart
+from pegasus_bb.stager.config_checks import Section, check_apart
 from pegasus_bb.stager.slurm.slurm_config import (
-    OF_A_NODE,
+    NODE_KEYS,
+    SLURM_KEYS,
     SPACE,
     NodesConfig,
     SlurmConfig,
@@ -20,7 +21,7 @@ from pegasus_bb.stager.slurm.slurm_config import (
 )
 
 _KEYS = ("dataspaces", "state", "sockets", "workers", "slurm", "node")
-_SPACE_KEYS = ("path", "target", "rate", DISCARD)
+_SPACE_KEYS = ("path", "target", "rate", "discard")
 _WORKERS = 2
 
 
@@ -75,41 +76,35 @@ def site_config(path: str) -> Config:
     except ValueError as error:
         raise UsageError(f"{path}: cannot be read as JSON: {error}") from error
     part = Section(path, data, _KEYS)
-    declared = part.get("dataspaces")
-    is_some = isinstance(declared, dict) and declared
-    part.check(is_some, "dataspaces: {NAME: {path: ...}}", declared)
     workers = part.get("workers", _WORKERS)
     is_number = type(workers) is int and 0 < workers < 1000
     part.check(is_number, "workers: a number from 1 to 999", workers)
     state = part.folder("state", "/var/lib/pegasus-bb/stager")
     sockets = part.folder("sockets", "/run/pegasus-bb")
-    for name in declared:
-        good = NAME.fullmatch(name) and name != SPACE
-        part.check(good, "a dataspace has a lower-case name", name)
-    spaces = {name: _space(path, name, declared[name]) for name in declared}
+    parts = part.named("dataspace", _SPACE_KEYS, "{NAME: {path: ...}}", (SPACE,))
+    spaces = {name: each.dataspace(name) for name, each in parts.items()}
     part.check(not ("node" in part and "slurm" in part), "node or slurm", "both")
     slurm = node = None
     own = {"state": state, "sockets": sockets}
     pools = {}
     control: tuple[int, ...] = (0, os.getuid())
     if "node" in part:
-        node = read_nodes(f"{path}: node", part.get("node"), OF_A_NODE)
-        # The folder of jobs is a dataspace, too.
-        spaces[SPACE] = Dataspace(SPACE, node.path, SPACE, 0.0, node.discard)
+        of_node = part.part("node", NODE_KEYS)
+        node = read_nodes(of_node)
+        spaces[SPACE] = of_node.dataspace(SPACE)  # the folder of jobs
         own["node: mailbox"] = node.mailbox
         pools["node: path"] = node.path
     if "slurm" in part:
-        slurm = read_slurm(f"{path}: slurm", part.get("slurm"))
+        slurm, more = read_slurm(part.part("slurm", SLURM_KEYS))
         control = (*control, slurm.uid)  # the control socket is SlurmUser's
         own["slurm: spool"] = slurm.spool
         if slurm.nodes is not None:
             own["slurm: nodes: mailbox"] = slurm.nodes.mailbox
-        for pool in slurm.pools:  # each is a dataspace, too
-            is_free = pool.name not in spaces
-            part.check(is_free, "a pool is no dataspace with the same name", pool.name)
-            limits = (pool.rate, pool.discard)
-            spaces[pool.name] = Dataspace(pool.name, pool.path, pool.name, *limits)
-            pools[f"slurm: pool {pool.name}"] = pool.path
+        for name, space in more.items():
+            wanted = "a pool is no dataspace with the same name"
+            part.check(name not in spaces, wanted, name)
+            pools[f"slurm: pool {name}"] = space.root
+        spaces.update(more)
     check_apart(path, own, pools)
     return Config(
         state,
@@ -132,12 +127,3 @@ def node_config(path: str) -> Config:
         wanted = 'node: {"path": ..., "mailbox": ...}'
         raise UsageError(f"{path}: {wanted}; found None")
     return config
-
-
-def _space(where: str, name: str, data: Any) -> Dataspace:
-    part = Section(f"{where}: dataspace {name}", data, _SPACE_KEYS)
-    target = part.get("target", name)
-    wanted = "target: a name that other dataspaces may share"
-    part.check(target and isinstance(target, str), wanted, target)
-    limits = (part.rate(), part.discard())
-    return Dataspace(name, part.folder("path"), target, *limits)

@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 import socket
 import struct
-from collections.abc import Awaitable, Iterator
-from typing import Any, Callable, NamedTuple, Optional, Union
+from collections.abc import Awaitable
+from typing import Any, Callable, NamedTuple, Optional
 
 from pegasus_bb.runtime.stager_client.protocol import Refused, decode, encode
 
@@ -30,9 +30,8 @@ class ClientRequest(NamedTuple):
         return self.message.get("id")
 
 
-# What stands under "ok", now or later; None: the answer was sent.
-Answer = Union[dict[str, Any], Awaitable[Optional[dict[str, Any]]]]
-OnRequest = Callable[[ClientRequest], Answer]
+# Returns what stands under "ok"; None: the answer was sent.
+OnRequest = Callable[[ClientRequest], Awaitable[Optional[dict[str, Any]]]]
 
 
 class Connection:
@@ -51,7 +50,7 @@ class Connection:
         peer = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
         _, self.uid, _ = struct.unpack("3i", peer)
         writer.transport.set_write_buffer_limits(_BEHIND)
-        self._under_way: set[asyncio.Future[None]] = set()  # answers that come later
+        self._under_way: set[asyncio.Future[None]] = set()  # answers to come
         self.is_open = True
 
     async def serve(self) -> None:
@@ -66,7 +65,9 @@ class Connection:
                     first = asyncio.FIRST_COMPLETED
                     await asyncio.wait(self._under_way, return_when=first)
                 if line != b"\n":
-                    self._handle(line)
+                    answering = asyncio.ensure_future(self._answer(line))
+                    self._under_way.add(answering)
+                    answering.add_done_callback(self._under_way.discard)
                 await asyncio.sleep(0)  # the turn of others
         self.close()
 
@@ -92,35 +93,15 @@ class Connection:
         for answering in self._under_way:
             answering.cancel()
 
-    def _handle(self, line: bytes) -> None:
+    async def _answer(self, line: bytes) -> None:
+        """Answer a request, also where something goes wrong."""
         message: dict[str, Any] = {}
-        with self._refusals(message):
+        try:
             message.update(decode(line))
             _check_id(message)
-            ok = self._on_request(ClientRequest(self, message, line))
-            if isinstance(ok, dict):
-                self._answer(message, ok)
-                return
-            answering = asyncio.ensure_future(self._answer_later(message, ok))
-            self._under_way.add(answering)
-            answering.add_done_callback(self._under_way.discard)
-
-    async def _answer_later(
-        self, message: dict[str, Any], ok: Awaitable[dict[str, Any] | None]
-    ) -> None:
-        with self._refusals(message):
-            found = await ok
-            if found is not None:
-                self._answer(message, found)
-
-    def _answer(self, message: dict[str, Any], ok: dict[str, Any]) -> None:
-        self.send(encode({"id": message.get("id"), "ok": ok}))
-
-    @contextlib.contextmanager
-    def _refusals(self, message: dict[str, Any]) -> Iterator[None]:
-        """Answer ``message`` with what goes wrong."""
-        try:
-            yield
+            ok = await self._on_request(ClientRequest(self, message, line))
+            if ok is not None:
+                self.send(encode({"id": message.get("id"), "ok": ok}))
         except Refused as refused:
             self.refuse(message.get("id"), refused)
         except Exception as error:  # of one request: no other client feels it

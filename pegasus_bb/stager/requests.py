@@ -19,7 +19,7 @@ from pegasus_bb.runtime.stager_client.protocol import (
     check_version,
 )
 from pegasus_bb.runtime.stager_client.task import CANCELLED, ENDS, KEYS, StagerTask
-from pegasus_bb.stager.connection import Answer, ClientRequest, OnRequest
+from pegasus_bb.stager.connection import ClientRequest, OnRequest
 from pegasus_bb.stager.service import Service
 from pegasus_bb.stager.site_config import Config
 
@@ -41,7 +41,9 @@ class Requests:
         self._one_of: dict[int, asyncio.Lock] = {}  # long answers, by user
         self._begun = time.time()
 
-    def handle(self, request: ClientRequest, *, is_control: bool) -> Answer:
+    async def handle(
+        self, request: ClientRequest, *, is_control: bool
+    ) -> dict[str, Any] | None:
         """Answer a request on the socket ``control``, or ``user``."""
         message = request.message
         uid = request.connection.uid
@@ -56,9 +58,9 @@ class Requests:
             raise Refused("bad-request", f"do {do!r} is none of {', '.join(known)}")
         check_fields(message)
         method: OnRequest = getattr(self, f"_{do}")
-        return method(request)
+        return await method(request)
 
-    def _ping(self, _: ClientRequest) -> dict[str, Any]:
+    async def _ping(self, _: ClientRequest) -> dict[str, Any]:
         about = {"version": VERSION, "pid": os.getpid(), "since": self._begun}
         roots = as_roots(self._config.spaces)
         found = {**about, "roots": roots, "keys": sorted(KEYS)}
@@ -75,22 +77,14 @@ class Requests:
         )
         return await asyncio.shield(done)  # also where the client has gone
 
-    def _status(self, request: ClientRequest) -> Answer:
-        tasks = self._named(request)
+    async def _status(self, request: ClientRequest) -> dict[str, Any] | None:
         eta = request.message.get("eta") is True
-        played = self._service.tasks if eta else ()
-        if max(len(tasks), len(played)) > _SHORT:
-            return self._send_long(request, tasks, eta=eta)
-        left = self._service.dispatch.forecast().seconds_left() if eta else None
-        return {"tasks": _as_json(tasks, left)}
+        return await self._shown(request, self._named(request), eta=eta)
 
     async def _wait(self, request: ClientRequest) -> dict[str, Any] | None:
         tasks = self._named(request)
         await self._service.ended(tasks)
-        if len(tasks) > _SHORT:
-            await self._send_long(request, tasks)
-            return None
-        return {"tasks": _as_json(tasks)}
+        return await self._shown(request, tasks)
 
     async def _cancel(self, request: ClientRequest) -> dict[str, Any]:
         """The answer comes when all have ended: a copy that was complete by then is
@@ -111,32 +105,32 @@ class Requests:
         cancelled = sum(task.state == CANCELLED for task in tasks)
         return {"cancelled": cancelled, "ending": ending}
 
-    def _rate(self, request: ClientRequest) -> dict[str, Any]:
+    async def _rate(self, request: ClientRequest) -> dict[str, Any]:
         uid = request.connection.uid
         message = request.message
         change = self._service.dispatch.change_rate
         return {"shares": change(uid, message["shares"], message["rate"])}
 
-    def _discard(self, request: ClientRequest) -> dict[str, Any]:
+    async def _discard(self, request: ClientRequest) -> dict[str, Any]:
         """A user names a dataspace, and the configuration the folder: never a path."""
         space = request.message.get("space") or ""
         return {"discards": self._service.freed(space)}
 
-    def _pause(self, request: ClientRequest) -> dict[str, Any]:
+    async def _pause(self, request: ClientRequest) -> dict[str, Any]:
         self._service.dispatch.pause(paused=request.message["do"] == "pause")
         return {}
 
     _resume = _pause
 
-    def _drain(self, _: ClientRequest) -> dict[str, Any]:
+    async def _drain(self, _: ClientRequest) -> dict[str, Any]:
         self._service.drain(self._end)
         return {}
 
-    def _shutdown(self, _: ClientRequest) -> dict[str, Any]:
+    async def _shutdown(self, _: ClientRequest) -> dict[str, Any]:
         asyncio.get_running_loop().call_soon(self._end)  # after the answer
         return {}
 
-    def _users(self, _: ClientRequest) -> dict[str, Any]:
+    async def _users(self, _: ClientRequest) -> dict[str, Any]:
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         for task in self._service.tasks.values():
             states = counts[str(task.uid)]
@@ -148,23 +142,29 @@ class Requests:
         about = {"paused": dispatch.is_paused, "trouble": self._service.store.trouble}
         return {"users": counts, "targets": targets, **about}
 
-    async def _send_long(
+    async def _shown(
         self, request: ClientRequest, tasks: list[StagerTask], *, eta: bool = False
-    ) -> None:
-        """Send ``tasks`` as they are now. Of one user one such answer comes after the
-        other."""
+    ) -> dict[str, Any] | None:
+        """Answer with ``tasks`` as they are now. Of one user one long answer comes
+        after the other."""
+        forecast = self._service.dispatch.forecast
+        played = self._service.tasks if eta else ()
+        if max(len(tasks), len(played)) <= _SHORT:
+            return {
+                "tasks": _as_json(tasks, forecast().seconds_left() if eta else None)
+            }
         connection = request.connection
         async with self._one_of.setdefault(connection.uid, asyncio.Lock()):
             left = None
             if eta:
-                play = self._service.dispatch.forecast().seconds_left
                 loop = asyncio.get_running_loop()
-                left = await loop.run_in_executor(None, play)
+                left = await loop.run_in_executor(None, forecast().seconds_left)
             connection.send(await _line_of(request.number, tasks, left))
             try:
                 await asyncio.wait_for(connection.has_written(), _PATIENCE)
             except asyncio.TimeoutError:
                 connection.close()
+        return None
 
     def _named(self, request: ClientRequest) -> list[StagerTask]:
         uid = request.connection.uid

@@ -67,15 +67,10 @@ class Requests:
         return {**found, "trouble": self._service.store.trouble}
 
     async def _submit(self, request: ClientRequest) -> dict[str, Any]:
-        done: asyncio.Future[dict[str, Any]] = asyncio.Future()
-        self._service.submit(
-            request.connection.uid,
-            request.message["tasks"],
-            request.raw,
-            done.set_result,
-            done.set_exception,
-        )
-        return await asyncio.shield(done)  # also where the client has gone
+        tasks = request.message["tasks"]
+        work = self._service.submit(request.connection.uid, tasks, request.raw)
+        accepted = await asyncio.shield(work)  # also where the client has gone
+        return {"first": accepted[0].id, "count": len(accepted)}
 
     async def _status(self, request: ClientRequest) -> dict[str, Any] | None:
         eta = request.message.get("eta") is True

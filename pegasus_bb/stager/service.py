@@ -24,8 +24,6 @@ from pegasus_bb.stager.store import Change, Store
 _CANCELLED_AT_ONCE = 1_000  # tasks: some 20 ms
 _NOTE = re.compile(r"([0-9]{1,18})\.(?:moved|jsonl)|\.([0-9]{1,18})\.moved\..*\.part")
 
-Answer = Callable[[dict[str, Any]], None]  # takes what stands under "ok"
-Refusal = Callable[[Refused], None]
 Also = Callable[[range], Sequence[Change]]
 
 
@@ -35,7 +33,7 @@ class Service:
     def __init__(self, config: Config, loop: asyncio.AbstractEventLoop) -> None:
         """Knows what an earlier one knew. Raises OSError."""
         self._config = config
-        self.spaces, self._loop = config.spaces, loop
+        self.spaces, self.loop = config.spaces, loop
         self._drained: Callable[[], None] | None = None
         self._discards = Discards(config.spaces)
         # By task: those that are waited for, or have ended and not yet durably.
@@ -60,17 +58,10 @@ class Service:
         """Do what an earlier service has left."""
         self.dispatch.hand_out()
 
-    def submit(
-        self,
-        uid: int,
-        specs: Any,
-        raw: bytes,
-        answer: Answer,
-        refuse: Refusal,
-        *,
-        also: Also = lambda numbers: (),
-    ) -> None:
-        """Accept all of ``specs`` or none; ``answer`` comes when they are durable,
+    async def submit(
+        self, uid: int, specs: Any, raw: bytes, also: Also = lambda numbers: ()
+    ) -> list[StagerTask]:
+        """Accept all of ``specs`` or none; return their tasks when they are durable,
         together with what ``also`` returns for their numbers.
 
         ``raw`` is the request's own line, which is stored as it is. Raises Refused.
@@ -82,24 +73,22 @@ class Service:
         self._retention.check_room(uid, len(specs))
         check_specs(specs, self.spaces)
         origin = Origin(uid, time.time(), self._next, len(specs))
-        first = origin.first
-        self._next += len(specs)
+        numbers = range(self._next, self._next + len(specs))
+        self._next = numbers.stop
         self._retention.accept(origin)
-
-        def durable(error: OSError | None) -> None:
-            if error is not None:
-                self._retention.give_up(origin)
-                why = f"the database of the service takes no more: {error.strerror}"
-                refuse(Refused("not-durable", why))
-                return
-            tasks = [StagerTask(n, origin, spec) for n, spec in enumerate(specs, first)]
-            self.tasks.update((task.id, task) for task in tasks)
-            self.dispatch.add(tasks)
-            answer({"first": first, "count": len(specs)})
-            self.dispatch.hand_out()
-
-        changes = [*store.accepted(origin, raw), *also(range(first, self._next))]
-        self.store.write(changes, durable)
+        written: asyncio.Future[OSError | None] = self.loop.create_future()
+        changes = [*store.accepted(origin, raw), *also(numbers)]
+        self.store.write(changes, written.set_result)
+        error = await asyncio.shield(written)
+        if error is not None:
+            self._retention.give_up(origin)
+            why = f"the database of the service takes no more: {error.strerror}"
+            raise Refused("not-durable", why)
+        tasks = [StagerTask(n, origin, spec) for n, spec in zip(numbers, specs)]
+        self.tasks.update((task.id, task) for task in tasks)
+        self.dispatch.add(tasks)
+        self.dispatch.hand_out()
+        return tasks
 
     def visible(
         self, uid: int, ids: list[int] | None, *, everyone: bool = False
@@ -121,15 +110,8 @@ class Service:
             if not task.has_ended or task.id in self._ends:
                 await asyncio.shield(self._end_of(task))
 
-    def wait(self, tasks: list[StagerTask], all_ended: Callable[[], None]) -> None:
-        """Call ``all_ended`` once, when all of ``tasks`` have ended durably."""
-        waiting = asyncio.ensure_future(self.ended(tasks))
-        waiting.add_done_callback(
-            lambda _: None if waiting.cancelled() else all_ended()
-        )
-
     def _end_of(self, task: StagerTask) -> asyncio.Future[None]:
-        return self._ends.setdefault(task.id, self._loop.create_future())
+        return self._ends.setdefault(task.id, self.loop.create_future())
 
     def cancel(self, tasks: Iterable[StagerTask]) -> None:
         """Stop those of ``tasks`` that have not ended: some now, the others at the next
@@ -140,7 +122,7 @@ class Service:
             if not task.has_ended:
                 self.dispatch.cancel(task)
         if some:
-            self._loop.call_soon(self.cancel, left)
+            self.loop.call_soon(self.cancel, left)
 
     def drain(self, drained: Callable[[], None]) -> None:
         """Take no new task; ``drained`` is called when what was accepted is done."""
@@ -171,17 +153,17 @@ class Service:
         self._note_learned()
         self._note_unwritten()
         if self.store.trouble:  # whether it still does
-            self.store.write(store.noted("next", self._next), lambda error: None)
+            self.store.write(store.noted("next", self._next))
         self._retention.forget_old()
         self.dispatch.queue.tidy()
 
     def _note_learned(self) -> None:
         if self.dispatch.estimates.has_news:
             learned = self.dispatch.estimates.learned()
-            self.store.write(store.noted("learned", learned), lambda error: None)
+            self.store.write(store.noted("learned", learned))
 
     def _forget(self, origin: Origin) -> None:
-        self.store.write(store.forgotten(origin, self._next), lambda error: None)
+        self.store.write(store.forgotten(origin, self._next))
 
     def _began(self, tasks: list[int], tag: str, go: Callable[[], None]) -> None:
         """``go`` also where the disk is full: the copies shall end all the same."""

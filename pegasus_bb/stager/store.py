@@ -149,7 +149,7 @@ class Store:
         next_id = max([notes.get("next", 1), *(number + 1 for number in tasks)])
         return Recovered(next_id, tasks, tags, notes.get("learned", []))
 
-    def write(self, changes: Iterable[Change], then: Then) -> None:
+    def write(self, changes: Iterable[Change], then: Then = lambda error: None) -> None:
         """Make ``changes``; ``then`` is called when they are durable, or with the
         error."""
         with self._changed:

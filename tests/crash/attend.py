@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, cast
 from unittest.mock import patch
 
@@ -59,6 +59,14 @@ class Loop:
     def add_done_callback(self, then: Callable[[Any], None]) -> None:
         then(self)
 
+    def create_task(self, work: Coroutine[Any, Any, None]) -> None:
+        """Nothing in it waits."""
+        try:
+            work.send(None)
+        except StopIteration:
+            return
+        raise AssertionError(f"{work} waits")
+
     def add_reader(self, *_: Any) -> None:
         pass
 
@@ -76,13 +84,13 @@ class Copies:
     """A service that has done each task when it is submitted; it has failed it where a
     folder is in the way, and where the disk fails it does it later."""
 
-    def __init__(self, spaces: dict[str, Dataspace], store: Store) -> None:
+    def __init__(self, spaces: dict[str, Dataspace], store: Store, loop: Loop) -> None:
         self.tasks: dict[int, StagerTask] = {}
-        self.spaces, self.store = spaces, store
+        self.spaces, self.store, self.loop = spaces, store, loop
 
-    def submit(
-        self, uid: int, specs: Any, raw: bytes, accepted: Any, refused: Any, also: Any
-    ) -> None:
+    async def submit(
+        self, uid: int, specs: Any, raw: bytes, also: Any
+    ) -> list[StagerTask]:
         first = time.time_ns()  # no number comes twice, as in the journal
         new = {}
         for number, spec in enumerate(specs, start=first):
@@ -93,18 +101,17 @@ class Copies:
             except IsADirectoryError as error:
                 task.state, task.message = FAILED, str(error)
             except OSError as error:
-                refused(Refused("busy", str(error)))
-                return
+                raise Refused("busy", str(error)) from error
         self.store.write_now(also(range(first, first + len(specs))))
         self.tasks.update(new)
-        accepted({"first": first, "count": len(specs)})
+        return list(new.values())
+
+    async def ended(self, tasks: list[StagerTask]) -> None:
+        pass
 
     def _copy(self, source: str, dest: str) -> None:
         shutil.copyfile(source, dest + ".part")
         os.rename(dest + ".part", dest)
-
-    def wait(self, tasks: list[StagerTask], all_ended: Callable[[], None]) -> None:
-        all_ended()
 
     def freed(self, space: str) -> bool:
         return False
@@ -129,7 +136,7 @@ def attend(root: str, _: Any) -> int:
     loop = Loop()
     try:
         store = Store(config.database, loop.call_soon)
-        service = cast(Any, Copies(spaces, store))
+        service = cast(Any, Copies(spaces, store, loop))
         attendant = Attendant(slurm, service, cast(Any, loop))
     except (OSError, PegasusBBError) as error:
         print(error)

@@ -34,9 +34,6 @@ def with_service(folder: Path, use: Callable[[Service], Awaitable[None]]) -> Non
 
 async def submitted(service: Service, count: int, **more: Any) -> list[StagerTask]:
     """``count`` tasks of one request. Raises Refused."""
-    answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
     specs = [{**SPEC, **more}] * count
     raw = json.dumps({"tasks": specs}).encode()
-    service.submit(UID, specs, raw, answer.set_result, answer.set_exception)
-    first = (await answer)["first"]
-    return [service.tasks[number] for number in range(first, first + count)]
+    return await service.submit(UID, specs, raw)

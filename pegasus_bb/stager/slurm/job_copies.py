@@ -41,10 +41,8 @@ class JobCopies:
     ) -> None:
         """Copy each (source, dest) of ``places``; ``ended`` is called when all is over,
         unless it is cancelled. A copy that an earlier call has begun or done is not
-        begun again. Raises Refused."""
-        batch = self._known(job, places)
-        known = [task.id for task in batch]
-        self._batches[job] = batch
+        begun again."""
+        batch = self._batches[job] = self._known(job, places)
         self.move_deadline(job, deadline)
         found = {(task.source, task.dest) for task in batch}
         terms = {"deadline": deadline} if deadline else {}
@@ -53,38 +51,46 @@ class JobCopies:
             for source, dest in places
             if (source, dest) not in found
         ]
+        self._service.loop.create_task(self._copy(job, batch, specs, ended))
+
+    async def _copy(
+        self,
+        job: SlurmJob,
+        batch: list[StagerTask],
+        specs: list[dict[str, Any]],
+        ended: Ended,
+    ) -> None:
+        """Do ``specs``, too, which join ``batch``."""
+        why: list[str] = []
+        later = ""
+        try:
+            batch += await self._submitted(job, batch, specs) if specs else ()
+            if self._batches.get(job) is not batch:
+                self._service.cancel(batch)
+            await self._service.ended(batch)
+            why = _failures(batch, self._service.spaces, may_be_absent=job.has_failed)
+        except Refused as refused:
+            job.tasks = [task.id for task in batch]
+            if refused.code in _LATER:
+                later = str(refused)
+            else:
+                why = [str(refused)]
+        if self._batches.get(job) is batch:  # else it was cancelled meanwhile
+            del self._batches[job]
+            ended(why, later)
+
+    async def _submitted(
+        self, job: SlurmJob, batch: list[StagerTask], specs: list[dict[str, Any]]
+    ) -> list[StagerTask]:
+        """The tasks of ``specs``. Their numbers are in the record of ``job`` as soon as
+        they are durable. Raises Refused."""
 
         def numbered(numbers: range) -> Sequence[Change]:
-            job.tasks = [*known, *numbers]
+            job.tasks = [*(task.id for task in batch), *numbers]
             return self._files.saved(job)
 
-        def accepted(ok: dict[str, Any]) -> None:
-            numbers = range(ok["first"], ok["first"] + ok["count"])
-            new = [self._service.tasks[number] for number in numbers]
-            if self._batches.get(job) is not batch:
-                self._service.cancel(new)  # the job was cancelled meanwhile
-                return
-            batch.extend(new)
-            self._await(job, batch, ended)
-
-        def refused(why: Refused) -> None:
-            if self._batches.get(job) is batch:  # else the job was cancelled meanwhile
-                del self._batches[job]
-                job.tasks = known
-                is_later = why.code in _LATER
-                ended([] if is_later else [str(why)], str(why) if is_later else "")
-
-        if not specs:
-            self._await(job, batch, ended)
-            return
         raw = encode({"tasks": specs}).rstrip(b"\n")
-        try:
-            self._service.submit(job.uid, specs, raw, accepted, refused, also=numbered)
-        except Refused as why:
-            if why.code not in _LATER:
-                del self._batches[job]
-                raise
-            refused(why)
+        return await self._service.submit(job.uid, specs, raw, numbered)
 
     def move_deadline(self, job: SlurmJob, deadline: int | None) -> None:
         """Give copies of ``job`` that wait another deadline."""
@@ -112,19 +118,6 @@ class JobCopies:
         }
         found = [mine[place] for place in places if place in mine]
         return [task for task in found if task.state not in (FAILED, CANCELLED)]
-
-    def _await(self, job: SlurmJob, batch: list[StagerTask], ended: Ended) -> None:
-        def all_ended() -> None:
-            if self._batches.get(job) is batch:
-                del self._batches[job]
-                ended(
-                    _failures(
-                        batch, self._service.spaces, may_be_absent=job.has_failed
-                    ),
-                    "",
-                )
-
-        self._service.wait(batch, all_ended)
 
 
 def _failures(

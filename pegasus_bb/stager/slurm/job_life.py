@@ -277,9 +277,7 @@ class Jobs:
             if not is_all_saved and self._storage.has_results(job):
                 self.kept.keep(job)
             else:
-                self._nodes.cancel(job)
-                self._storage.give_back(job)
-                self._files.remove(job)
+                self._storage.end(job)
         except BaseException:  # the note of the hook stays for the next look
             self._jobs[job.number] = job
             raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
 from pegasus_bb.runtime.stager_client.dataspace import Dataspaces, as_roots, place_of
 from pegasus_bb.runtime.stager_client.protocol import Refused
@@ -15,20 +16,16 @@ from pegasus_bb.stager.slurm.space_folders import Trash, make_folder
 from pegasus_bb.stager.store import Records
 
 
+@dataclass(frozen=True)
 class JobStorage:
     """Of a job and of its nodes."""
 
-    def __init__(
-        self,
-        spaces: Dataspaces,
-        pools: Pools,
-        buffers: Buffers,
-        trash: Trash,
-        nodes: Nodes,
-        files: Records[SlurmJob],
-    ) -> None:
-        self._spaces, self._pools, self._buffers = spaces, pools, buffers
-        self._trash, self._nodes, self._files = trash, nodes, files
+    spaces: Dataspaces
+    pools: Pools
+    buffers: Buffers
+    trash: Trash
+    nodes: Nodes
+    files: Records[SlurmJob]
 
     def make(self, job: SlurmJob) -> bool:
         """Make the buffers that ``job`` asks for; return whether it has all of them
@@ -38,7 +35,7 @@ class JobStorage:
             return False
         uuid = f"job-{job.number}"
         made = [
-            self._buffers.create(job.uid, job.gid, name, size, uuid, pool)
+            self.buffers.create(job.uid, job.gid, name, size, uuid, pool)
             for name, size, pool in directives.stores
         ]
         return all(buffer.state == READY for buffer in made)
@@ -51,10 +48,10 @@ class JobStorage:
             found["BB_JOB"] = self.path(job)
         directives = job.directives
         if directives.uses_nodes:
-            found["BB_NODE"] = self._nodes.path(job)
+            found["BB_NODE"] = self.nodes.path(job)
         names = [*(name for name, _, _ in directives.stores), *directives.uses]
         for name in names:
-            buffer = self._buffers.readable(name, job.uid, job.buffers)
+            buffer = self.buffers.readable(name, job.uid, job.buffers)
             found[f"BB_PERSISTENT_{name}"] = buffer.path
         job.buffers = names
         return found
@@ -75,18 +72,18 @@ class JobStorage:
             return f"{job.pool}://{job.folder}/{path}"
         if space == "bb":
             name, _, below = path.partition("/")
-            buffer = self._buffers.readable(name, job.uid, job.buffers)
+            buffer = self.buffers.readable(name, job.uid, job.buffers)
             return f"{buffer.pool}://{name}/{below}"
-        return in_dataspace(word, self._spaces)
+        return in_dataspace(word, self.spaces)
 
     def path(self, job: SlurmJob) -> str:
         """Return the path of the job's own buffer; else of its folder on each of its
         nodes, or of the first buffer that it uses."""
         if job.folder:
-            return os.path.join(self._pools.pool(job.pool).path, job.folder)
-        used = self._buffers.get(job.buffers[0]) if job.buffers else None
-        if used is None or self._nodes.of(job):
-            return self._nodes.path(job)
+            return os.path.join(self.pools.pool(job.pool).path, job.folder)
+        used = self.buffers.get(job.buffers[0]) if job.buffers else None
+        if used is None or self.nodes.of(job):
+            return self.nodes.path(job)
         return used.path
 
     def has_results(self, job: SlurmJob) -> bool:
@@ -94,27 +91,30 @@ class JobStorage:
         buffer, which may be one that outlives the job."""
         sources = [source for source, _ in job.directives.stage_out]
         in_buffers = not all(map(is_on_node, sources))
-        return in_buffers or bool(sources and self._nodes.of(job))
+        return in_buffers or bool(sources and self.nodes.of(job))
 
-    def give_back(self, job: SlurmJob) -> None:
-        """Remove the job's own buffer, and its folders on nodes, with all that is in
-        them; it uses no other buffer any more. Raises OSError."""
+    def end(self, job: SlurmJob) -> None:
+        """Stop the copies of ``job``, and remove its own buffer and its folders on
+        nodes with all that is in them; it uses no other buffer any more. Then forget
+        the job. Raises OSError."""
+        self.nodes.cancel(job)
         job.buffers = []
-        self._buffers.resume()
-        self._nodes.give_back(job)
+        self.buffers.resume()
+        self.nodes.give_back(job)
         if job.folder:
-            pool = self._pools.pool(job.pool)
-            self._trash.drop(pool, job.folder, lambda: None, job.size)
+            pool = self.pools.pool(job.pool)
+            self.trash.drop(pool, job.folder, lambda: None, job.size)
+        self.files.remove(job)
 
     def _grant(self, job: SlurmJob, capacity: int) -> bool:
-        pool = self._pools.pool(job.directives.pool)
+        pool = self.pools.pool(job.directives.pool)
         if not job.folder:
-            size = self._pools.rounded(pool, capacity)
-            if size > self._pools.free_for(pool, job.uid):
+            size = self.pools.rounded(pool, capacity)
+            if size > self.pools.free_for(pool, job.uid):
                 return False
             folder = _free_folder(job.number, pool.path)
             # Before the folder: a crash must not lose it.
-            self._files.save(job, folder=folder, pool=pool.name, size=size)
+            self.files.save(job, folder=folder, pool=pool.name, size=size)
         make_folder(pool, job.folder, job.uid, job.gid)
         return True
 

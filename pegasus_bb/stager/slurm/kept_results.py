@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -17,22 +18,22 @@ from pegasus_bb.stager.store import Records
 _SHOWN = 20  # destinations of one job
 
 
+@dataclass(frozen=True)
 class KeptResults:
     """Those of jobs that Slurm has forgotten."""
 
-    def __init__(
-        self, files: Records[SlurmJob], storage: JobStorage, nodes: Nodes
-    ) -> None:
-        self._files, self._storage, self._nodes = files, storage, nodes
+    files: Records[SlurmJob]
+    storage: JobStorage
+    nodes: Nodes
 
     @property
     def jobs(self) -> list[SlurmJob]:
         """Also those of which only the removal is left."""
-        return [job for job in self._files.all() if job.state in (KEPT, GONE)]
+        return [job for job in self.files.all() if job.state in (KEPT, GONE)]
 
     def keep(self, job: SlurmJob) -> None:
         """Keep ``job`` from now on; copies under way go on. Raises OSError."""
-        self._files.save(job, state=KEPT)
+        self.files.save(job, state=KEPT)
         self._report(job, job.message or "it ended before its results were saved")
         self._save_results(job)
 
@@ -42,7 +43,7 @@ class KeptResults:
         for job in self.jobs:
             if job.state == GONE:
                 self._copied(job, [])
-            elif not self._nodes.is_copying(job):
+            elif not self.nodes.is_copying(job):
                 self._save_results(job)
 
     def as_json(self, uid: int) -> list[dict[str, Any]]:
@@ -53,8 +54,8 @@ class KeptResults:
                 "uid": job.uid,
                 "size": job.size,
                 "created": job.noted_at,
-                "path": self._storage.path(job),
-                "nodes": self._nodes.of(job),
+                "path": self.storage.path(job),
+                "nodes": self.nodes.of(job),
                 "dests": [dest for _, dest in job.directives.stage_out[:_SHOWN]],
                 "message": job.message,
             }
@@ -76,8 +77,8 @@ class KeptResults:
 
     def _save_results(self, job: SlurmJob) -> None:
         try:
-            places = self._storage.resolve(job, job.directives.stage_out)
-            self._nodes.copy(job, places, None, partial(self._copied, job))
+            places = self.storage.resolve(job, job.directives.stage_out)
+            self.nodes.copy(job, places, None, partial(self._copied, job))
         except (Refused, OSError) as error:
             self._report(job, message_of(error))
 
@@ -96,12 +97,10 @@ class KeptResults:
         complain(f"job {job.number} of uid {job.uid}: its results are kept: {message}")
         job.message = message
         with contextlib.suppress(OSError):  # the words only
-            self._files.save(job)
+            self.files.save(job)
 
     def _drop(self, job: SlurmJob) -> None:
         """The record says it first: results that would be saved again might be those of
         a later job in a folder of the same name. Raises OSError; ``retry`` goes on."""
-        self._files.save(job, state=GONE)
-        self._nodes.cancel(job)
-        self._storage.give_back(job)
-        self._files.remove(job)
+        self.files.save(job, state=GONE)
+        self.storage.end(job)

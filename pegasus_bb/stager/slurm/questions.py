@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Callable
 
 from pegasus_bb.core.errors import PegasusBBError
@@ -32,20 +33,15 @@ _KEYS: dict[str, tuple[str, ...]] = {  # of each verb; those with a ? may be mis
 _LONGEST_UUID = 100  # characters; that of a run has 36
 
 
+@dataclass(frozen=True)
 class Questions:
     """Slurm has proved who asks: ``uid`` and ``gid`` of a request are the caller's."""
 
-    def __init__(
-        self,
-        buffers: Buffers,
-        jobs: Jobs,
-        pools: Pools,
-        nodes: Nodes,
-        trouble: Callable[[], str],
-    ) -> None:
-        """``trouble``: why the service can write nothing now, if it cannot."""
-        self._buffers, self._jobs, self._pools = buffers, jobs, pools
-        self._nodes, self._trouble = nodes, trouble
+    buffers: Buffers
+    jobs: Jobs
+    pools: Pools
+    nodes: Nodes
+    trouble: Callable[[], str]  # why the service can write nothing now, if it cannot
 
     def answer(self, request: HookRequest) -> str:
         """Answer in any case, because scontrol waits: one line of JSON, ``ok`` or
@@ -73,18 +69,18 @@ class Questions:
             why = f"a uuid has at most {_LONGEST_UUID} characters"
             raise Refused("bad-request", why)
         wanted = (request.uid, request.gid, name, size, uuid, pool)
-        return {"buffer": vars(self._buffers.create(*wanted))}
+        return {"buffer": vars(self.buffers.create(*wanted))}
 
     def _status(self, _: HookRequest, name: str) -> Any:
-        return {"buffer": self._buffers.shown(name)}
+        return {"buffer": self.buffers.shown(name)}
 
     def _delete(self, request: HookRequest, name: str, uuid: str = "") -> Any:
-        buffer = self._buffers.delete(request.uid, name, uuid)
+        buffer = self.buffers.delete(request.uid, name, uuid)
         return {"buffer": buffer and vars(buffer)}
 
     def _share(self, request: HookRequest, name: str, user: str) -> Any:
         allowed = request.words[0] == "share"
-        share = self._buffers.share
+        share = self.buffers.share
         return {"buffer": vars(share(request.uid, name, user, allowed=allowed))}
 
     _unshare = _share
@@ -92,29 +88,29 @@ class Questions:
     def _discard(self, request: HookRequest, job: str) -> Any:
         if not re.fullmatch("[0-9]{1,18}", job):
             raise Refused("bad-request", f"job={job} is no job's number")
-        return {"discarded": self._jobs.kept.discard(request.uid, int(job))}
+        return {"discarded": self.jobs.kept.discard(request.uid, int(job))}
 
     def _list(self, request: HookRequest) -> Any:
         return {
-            "buffers": self._buffers.as_json(),
-            "pools": self._pools.as_json(),
-            "kept": self._jobs.kept.as_json(request.uid),
-            "nodes": self._nodes.as_json(),
-            "trouble": self._trouble(),
+            "buffers": self.buffers.as_json(),
+            "pools": self.pools.as_json(),
+            "kept": self.jobs.kept.as_json(request.uid),
+            "nodes": self.nodes.as_json(),
+            "trouble": self.trouble(),
         }
 
     def _table(self) -> str:
         """Write each pool and each persistent buffer of any user as a row."""
         pools = [("pool", "total", "free", "each user at most")]
-        for pool in self._pools.as_json():
+        for pool in self.pools.as_json():
             sizes = (pool["total"], pool["free"], pool["per_user"])
             pools.append((pool["name"], *map(format_size, sizes)))
         buffers = [("buffer", "user", "pool", "size", "state")]
-        for row in self._buffers.as_json():
+        for row in self.buffers.as_json():
             size = format_size(row["size"])
             buffers.append((row["name"], row["user"], row["pool"], size, row["state"]))
         lines = [*_aligned(pools), "", *_aligned(buffers)]
-        trouble = self._trouble()
+        trouble = self.trouble()
         if trouble:
             lines += ["", f"trouble: {trouble}"]
         return "".join(f"{line}\n" for line in lines)

@@ -117,8 +117,7 @@ class Life:
         self.storage = JobStorage({}, self.pools, *others, self.jobs)
 
     def end(self, job: SlurmJob) -> None:
-        self.storage.give_back(job)
-        self.jobs.remove(job)
+        self.storage.end(job)
 
 
 def test_space_is_in_use_until_its_bytes_are_gone(

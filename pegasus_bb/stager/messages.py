@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Iterator
+
+from pegasus_bb.core.errors import UsageError
 
 
 def message_of(error: BaseException) -> str:
@@ -20,3 +23,12 @@ def complain(message: str) -> None:
     line = "".join(each if each.isprintable() else "?" for each in message)
     with contextlib.suppress(OSError):
         print(f"stager: {line}", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def as_usage_errors(mend: str = "") -> Iterator[None]:
+    """Turn what is wrong with a file or a folder into a sentence."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{message_of(error)}{mend}") from error

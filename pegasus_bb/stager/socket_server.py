@@ -15,7 +15,6 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -30,7 +29,7 @@ from pegasus_bb.runtime.stager_client.protocol import (
 )
 from pegasus_bb.stager.capabilities import check_site
 from pegasus_bb.stager.connection import Connection
-from pegasus_bb.stager.messages import message_of
+from pegasus_bb.stager.messages import as_usage_errors
 from pegasus_bb.stager.ownership import locked, why_not_private, why_open
 from pegasus_bb.stager.requests import Requests
 from pegasus_bb.stager.service import Service
@@ -193,13 +192,14 @@ def run(config: Config) -> None:
     file or folder is not as the service needs it, or a site's lacks rights."""
     if config.is_site:
         check_site()
-    with _explained(config):
+    mend = f"; mend that, or name another folder: {config.named_in}"
+    with as_usage_errors(mend):
         _take_folders(config)
     _allow_files()
     gc.freeze()  # tasks make no cycles: looking for some costs more than it frees
     gc.set_threshold(100_000, 50, 100)
     sys.setswitchinterval(_TURN)  # the store writes while requests are read
-    asyncio.run(_serve(config))
+    asyncio.run(_serve(config, mend))
 
 
 def _take_folders(config: Config) -> None:
@@ -215,24 +215,13 @@ def _take_folders(config: Config) -> None:
     locked(config.state, "state", 0.0 if config.is_site else _ENDING)  # until the end
 
 
-@contextlib.contextmanager
-def _explained(config: Config) -> Iterator[None]:
-    """Turn what is wrong with a file or a folder into a sentence."""
-    try:
-        yield
-    except (OSError, ValueError) as error:
-        raise UsageError(
-            f"{message_of(error)}; mend that, or name another folder: {config.named_in}"
-        ) from error
-
-
 def _allow_files() -> None:
     """Each client has a connection: more of them than a login shell allows."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-async def _serve(config: Config) -> None:
-    with _explained(config):
+async def _serve(config: Config, mend: str) -> None:
+    with as_usage_errors(mend):
         server = Server(config, asyncio.get_running_loop())
     await server.serve()

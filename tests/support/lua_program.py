@@ -13,8 +13,9 @@ from tests.support.shebang import shebang
 _PROGRAM = f"""{shebang()}
 import sys
 from lupa.lua51 import LuaError, LuaRuntime
+assert sys.argv[1:] == ["-"]
 try:
-    LuaRuntime().execute(open(sys.argv[1]).read())
+    LuaRuntime().execute(sys.stdin.read())
 except LuaError as error:
     sys.exit(f"lua5.1: {{error}}")
 """

@@ -6,20 +6,17 @@ only Python is.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import ctypes.util
 import os
 import re
 import shutil
-import tempfile
-from collections.abc import Iterator
 from typing import Any
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import sync_directory, write_text
 from pegasus_bb.core.process import ask
-from pegasus_bb.stager.messages import message_of
+from pegasus_bb.stager.messages import as_usage_errors
 
 _TEMPLATES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "templates")
 _TEMPLATE = os.path.join(_TEMPLATES, "burst_buffer.lua")
@@ -93,7 +90,7 @@ def install(folder: str, spool: str) -> str:
     why = why_not(dry_run_text(text))
     if why:
         raise UsageError(f"the hooks do not run in the Lua of this host: {why}")
-    with _errors_as_sentences():
+    with as_usage_errors():
         _keep(folder)
         write_text(path, text)  # by one rename: slurmctld must never miss it
     return path
@@ -108,7 +105,7 @@ def take_out(folder: str) -> str:
     _check_folder(folder)
     path = os.path.join(folder, HOOKS)
     before = os.path.join(folder, BEFORE)
-    with _errors_as_sentences():
+    with as_usage_errors():
         if not os.path.lexists(path) or not _is_ours(_read(path)):
             raise UsageError(f"{path} is not there, or is not ours; nothing is changed")
         if os.path.lexists(before):
@@ -179,15 +176,6 @@ def _read(path: str) -> str:
         return file.read()
 
 
-@contextlib.contextmanager
-def _errors_as_sentences() -> Iterator[None]:
-    """Turn an OSError inside into a UsageError."""
-    try:
-        yield
-    except OSError as error:
-        raise UsageError(message_of(error)) from error
-
-
 def hooks_text(spool: str) -> str:
     """Return the file for a service with folder ``spool``. Raises UsageError."""
     if not spool.startswith("/") or not spool.isprintable() or set(spool) & set('"\\'):
@@ -229,15 +217,11 @@ def why_not(text: str) -> str:
 
     Raises UsageError where this host has no Lua.
     """
-    with tempfile.TemporaryDirectory(prefix="pegasus-bb-") as folder:
-        path = os.path.join(folder, "hooks.lua")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        program = find_program()
-        if program:
-            answer = ask([program, path], timeout=30.0)
-            why = answer.err.strip() or f"{program}: exit status {answer.status}"
-            return why if answer.status else ""
+    program = find_program()
+    if program:
+        answer = ask([program, "-"], timeout=30.0, stdin=text)
+        why = answer.err.strip() or f"{program}: exit status {answer.status}"
+        return why if answer.status else ""
     library = _library()
     if library is None:
         raise UsageError(

@@ -30,8 +30,9 @@ class ClientRequest(NamedTuple):
         return self.message.get("id")
 
 
-# Returns what stands under "ok"; None: the answer was sent.
-OnRequest = Callable[[ClientRequest], Awaitable[Optional[dict[str, Any]]]]
+Answer = dict[str, Any]  # what stands under "ok"
+# Returns None where the answer was sent.
+OnRequest = Callable[[ClientRequest], Awaitable[Optional[Answer]]]
 
 
 class Connection:

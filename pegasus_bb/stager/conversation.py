@@ -16,7 +16,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Callable
+from typing import Any, Callable, NamedTuple
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.refusals import WARNINGS
@@ -26,7 +26,22 @@ from pegasus_bb.stager.messages import message_of
 _OFTEN = 0.25  # seconds between two messages about the bytes of a task
 _REST = 10.0  # seconds at most that a worker waits for bytes of tasks that have ended
 
-Say = Callable[[dict[str, Any]], None]
+Message = dict[str, Any]
+Say = Callable[[Message], None]
+
+
+class WorkerTask(NamedTuple):
+    """A task as a worker gets it."""
+
+    id: int
+    kind: str
+    source: str
+    dest: str
+    digest: bool
+    hint: int
+    tags: list[str]  # of tries that did not end
+    spaces: dict[str, str]  # the folder of each dataspace
+    state: str  # the folder for what the next try needs
 
 
 class Stopped(Exception):
@@ -52,7 +67,7 @@ class Conversation:
         self._heard = threading.Condition()  # of all this
         self._one = threading.Lock()  # a piece at a time
 
-    def handle(self, message: dict[str, Any]) -> None:
+    def handle(self, message: Message) -> None:
         """Do what ``message`` says."""
         with self._heard:
             if "cancel" in message:

@@ -19,7 +19,7 @@ from pegasus_bb.runtime.staging.lookalikes import Made
 from pegasus_bb.runtime.staging.mover import Mover
 from pegasus_bb.runtime.staging.onefile import digest_file
 from pegasus_bb.runtime.staging.parts import remove_parts
-from pegasus_bb.stager.conversation import Conversation, Stopped
+from pegasus_bb.stager.conversation import Conversation, Message, Stopped, WorkerTask
 from pegasus_bb.stager.moving import check_not_itself, rename, was_moved, write_note
 from pegasus_bb.stager.open_task import OpenTask, open_place
 from pegasus_bb.stager.trees import copy_tree, remove_copied
@@ -27,13 +27,14 @@ from pegasus_bb.stager.trees import copy_tree, remove_copied
 _SLICE = 0.25  # seconds of a removal after which a pause or a cancellation takes effect
 
 
-def do_tasks(service: Conversation, tasks: list[dict[str, Any]]) -> None:
-    """Do ``tasks``: small files together, as one batch; the others one by one."""
+def do_tasks(service: Conversation, described: list[Message]) -> None:
+    """Do tasks: small files together, as one batch; the others one by one."""
+    tasks = [WorkerTask(**each) for each in described]
     service.start()
     try:
         Copying(service).run(tasks)
     finally:
-        service.end([task["id"] for task in tasks])
+        service.end([task.id for task in tasks])
 
 
 class Copying:
@@ -44,35 +45,33 @@ class Copying:
         self._made = Made()
         self._places: set[tuple[int, int, str]] = set()  # of small files
 
-    def run(self, tasks: list[dict[str, Any]]) -> None:
+    def run(self, tasks: list[WorkerTask]) -> None:
         """Do all of ``tasks``, small files first and together; what fails costs only
         itself."""
         small: list[OpenTask] = []
-        alone: list[dict[str, Any]] = []
+        alone: list[WorkerTask] = []
         for task in tasks:
-            if _is_file(task) and self._service.begin(task["id"]):
+            if _is_file(task) and self._service.begin(task.id):
                 self._do(task, lambda task: self._small(task, small, alone))
             elif not _is_file(task):
                 alone.append(task)
         self._together(small)
         for task in alone:
-            if self._service.begin(task["id"]):
+            if self._service.begin(task.id):
                 self._do(task, self._alone)
 
-    def _do(
-        self, task: dict[str, Any], work: Callable[[dict[str, Any]], int | None]
-    ) -> None:
+    def _do(self, task: WorkerTask, work: Callable[[WorkerTask], int | None]) -> None:
         """``work`` returns the bytes that were moved; None: it has not ended."""
         try:
             size = work(task)
         except (OSError, PegasusBBError, Stopped) as error:
-            self._service.ended(task["id"], 0, error)
+            self._service.ended(task.id, 0, error)
         else:
             if size is not None:
-                self._service.ended(task["id"], size, None)
+                self._service.ended(task.id, size, None)
 
     def _small(
-        self, task: dict[str, Any], small: list[OpenTask], alone: list[dict[str, Any]]
+        self, task: WorkerTask, small: list[OpenTask], alone: list[WorkerTask]
     ) -> int | None:
         """Open what is small, or let it wait for its turn; 0 for a move that is done
         then. Of two with one destination the second waits: the parts of files that are
@@ -83,25 +82,25 @@ class Copying:
         if opened.is_small and opened.dest_key not in self._places:
             self._places.add(opened.dest_key)
             small.append(opened)
-        elif self._service.put_back(task["id"]):
+        elif self._service.put_back(task.id):
             alone.append(task)
         return None
 
-    def _alone(self, task: dict[str, Any]) -> int:
+    def _alone(self, task: WorkerTask) -> int:
         """Return the bytes moved. Raises OSError, PegasusBBError, Stopped."""
-        if task["kind"] == SWEEP:
+        if task.kind == SWEEP:
             dest = open_place(task, "dest", make=False)
-            remove_parts(dest.folder.fd, dest.name, task["tags"])
+            remove_parts(dest.folder.fd, dest.name, task.tags)
             return 0
-        if task["kind"] == REMOVE:
+        if task.kind == REMOVE:
             return self._remove(task)
         opened = self._open(task)
         return self._large(opened) if opened is not None else 0
 
-    def _open(self, task: dict[str, Any]) -> OpenTask | None:
+    def _open(self, task: WorkerTask) -> OpenTask | None:
         """Return None for a move that is done then. Raises OSError, PegasusBBError."""
         source = open_place(task, "source", make=False)
-        is_move = task["kind"] == MOVE
+        is_move = task.kind == MOVE
         try:
             found = source.lstat()
         except FileNotFoundError as error:
@@ -120,7 +119,7 @@ class Copying:
                 return None
         return opened
 
-    def _remove(self, task: dict[str, Any]) -> int:
+    def _remove(self, task: WorkerTask) -> int:
         """What a cancelled one has removed by then stays removed."""
         source = open_place(task, "source", make=False)
         while True:
@@ -128,7 +127,7 @@ class Copying:
                 remove(source.handle, time.monotonic() + _SLICE)
                 break
             except NotInTime:
-                self._service.count([task["id"]], 0)
+                self._service.count([task.id], 0)
             except OSError as error:
                 if error.filename == source.handle:
                     error.filename = source.path
@@ -141,8 +140,8 @@ class Copying:
         if stat.S_ISDIR(opened.found.st_mode):
             return self._tree(opened)
         dest = opened.dest
-        remove_parts(dest.folder.fd, dest.name, opened.task["tags"])
-        earlier = _copied_earlier(opened) if opened.task["tags"] else None
+        remove_parts(dest.folder.fd, dest.name, opened.task.tags)
+        earlier = _copied_earlier(opened) if opened.task.tags else None
         if earlier is not None:
             return self._finish(opened, earlier)
         _, landed = next(self._landed([opened]))
@@ -150,11 +149,11 @@ class Copying:
 
     def _together(self, every: list[OpenTask]) -> None:
         """Where one is cancelled, the others begin again, if they are not there yet."""
-        left = {opened.number: opened for opened in every}
+        left = {opened.task.id: opened for opened in every}
         while left:
             try:
                 for opened, landed in self._landed(list(left.values())):
-                    del left[opened.number]
+                    del left[opened.task.id]
                     self._do(opened.task, lambda _: self._finish(opened, landed))  # noqa: B023
             except (OSError, PegasusBBError) as error:
                 self._all_ended(list(left), error)
@@ -171,7 +170,7 @@ class Copying:
     def _landed(self, every: list[OpenTask]) -> Iterator[Any]:
         """(opened, Landed or CopyFailed) of each file, as it becomes durable. Raises
         Stopped where one of them is cancelled."""
-        numbers = [opened.number for opened in every]
+        numbers = [opened.task.id for opened in every]
         mover = Mover(
             follow=False, tell=lambda size: self._service.count(numbers, size)
         )
@@ -184,15 +183,15 @@ class Copying:
         above = opened.source.folder
         source = above.enter(opened.source.name)
         dest = enter_made(*opened.dest)
-        journal = f"{opened.task['state']}/{opened.number}.jsonl"
+        journal = f"{opened.task.state}/{opened.task.id}.jsonl"
         size = copy_tree(
             source,
             dest,
             journal,
-            lambda more: self._service.count([opened.number], more),
-            opened.task["hint"],
+            lambda more: self._service.count([opened.task.id], more),
+            opened.task.hint,
         )
-        if opened.task["kind"] == MOVE:
+        if opened.task.kind == MOVE:
             remove_copied(source, dest, journal)
             write_note(opened.task, os.fstat(dest.fd))
             os.rmdir(opened.source.name, dir_fd=above.fd)
@@ -208,9 +207,9 @@ class Copying:
         if stamp(made)[:2] != landed.stamp[:2]:  # two nodes may bring the same
             _check_same_bytes(opened, landed)
         self._made.add(opened.dest.path)
-        if opened.task["digest"]:
-            self._service.outcome(opened.number, landed.as_noted())
-        if opened.task["kind"] == COPY:
+        if opened.task.digest:
+            self._service.outcome(opened.task.id, landed.as_noted())
+        if opened.task.kind == COPY:
             return landed.size
         write_note(opened.task, made)  # it takes a sync, and the source may change
         now = opened.source.lstat()
@@ -242,9 +241,9 @@ def _lost_a_name(opened: OpenTask, landed: Landed, now: os.stat_result) -> bool:
     return digest == landed.digest and stamp(opened.source.lstat()) == stamp(now)
 
 
-def _is_file(task: dict[str, Any]) -> bool:
+def _is_file(task: WorkerTask) -> bool:
     """Whether it may be a small file, of which several are copied together."""
-    return task["kind"] in (COPY, MOVE) and not task["tags"]
+    return task.kind in (COPY, MOVE) and not task.tags
 
 
 def _items(every: list[OpenTask]) -> Iterator[Item]:
@@ -255,7 +254,7 @@ def _items(every: list[OpenTask]) -> Iterator[Item]:
             as_name=each.dest.name,
             status=each.found,
             mark=each,
-            hint=each.task["hint"],
+            hint=each.task.hint,
         )
 
 

@@ -7,7 +7,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Callable
+from typing import Callable
 
 from pegasus_bb.runtime.stager_client.dataspace import as_roots
 from pegasus_bb.runtime.stager_client.task import (
@@ -21,6 +21,7 @@ from pegasus_bb.runtime.stager_client.task import (
     StagerTask,
 )
 from pegasus_bb.runtime.staging.parts import is_tag
+from pegasus_bb.stager.conversation import Message, WorkerTask
 from pegasus_bb.stager.forecast import Estimates, Forecast
 from pegasus_bb.stager.messages import complain, message_of
 from pegasus_bb.stager.rates import Targets, pair_of
@@ -130,23 +131,24 @@ class Dispatch:
             time.time(),
         )
 
-    def _described(self, task: StagerTask) -> dict[str, Any]:
+    def _described(self, task: StagerTask) -> Message:
         """Return ``task`` as a worker reads it."""
         folder = self._config.folder_of(task.uid)
         _give_folder(folder, task.uid)
-        return {
-            "id": task.id,
-            "kind": SWEEP if task.id in self._given_up else task.kind,
-            "source": task.source,
-            "dest": task.dest,
-            "digest": task.digest,
-            "hint": task.terms.hint,
-            "tags": self.tags.get(task.id, []),
-            "spaces": as_roots(self._config.spaces),
-            "state": folder,
-        }
+        described = WorkerTask(
+            task.id,
+            SWEEP if task.id in self._given_up else task.kind,
+            task.source,
+            task.dest,
+            task.digest,
+            task.terms.hint,
+            self.tags.get(task.id, []),
+            as_roots(self._config.spaces),
+            folder,
+        )
+        return described._asdict()
 
-    def _handle(self, worker: WorkerProcess, message: dict[str, Any]) -> None:
+    def _handle(self, worker: WorkerProcess, message: Message) -> None:
         """Raises KeyError, TypeError, ValueError for what no worker of ours says."""
         if "ended" in message:
             number, state, size, why = message["ended"]

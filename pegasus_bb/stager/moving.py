@@ -15,6 +15,7 @@ from pegasus_bb.core.files import read_json, write_json
 from pegasus_bb.core.refusals import sync_folder
 from pegasus_bb.runtime.staging.durable import sync_file_system
 from pegasus_bb.runtime.staging.failures import CopyFailed
+from pegasus_bb.stager.conversation import WorkerTask
 from pegasus_bb.stager.open_task import OpenPlace, OpenTask
 
 # The destination is a folder with things in it, or of another mount: a copy can do it.
@@ -51,15 +52,15 @@ def rename(opened: OpenTask) -> bool:
     return True
 
 
-def write_note(task: dict[str, Any], copy: os.stat_result) -> None:
+def write_note(task: WorkerTask, copy: os.stat_result) -> None:
     """From now on the source may be gone. Raises OSError."""
-    write_json(note_path(task["state"], task["id"]), _identity(copy))
+    write_json(note_path(task.state, task.id), _identity(copy))
 
 
-def was_moved(task: dict[str, Any], dest: OpenPlace) -> bool:
+def was_moved(task: WorkerTask, dest: OpenPlace) -> bool:
     """Whether an earlier try has moved the source to the destination."""
     try:
-        noted: Any = read_json(note_path(task["state"], task["id"]))
+        noted: Any = read_json(note_path(task.state, task.id))
         return bool(noted == _identity(dest.lstat()))
     except (OSError, ValueError):
         return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pegasus_bb.runtime.stager_client.dataspace import (
     Dataspace,
@@ -13,6 +13,7 @@ from pegasus_bb.runtime.stager_client.dataspace import (
 )
 from pegasus_bb.runtime.staging.items import Folder
 from pegasus_bb.runtime.staging.lookalikes import folded
+from pegasus_bb.stager.conversation import WorkerTask
 
 SMALL = 8 << 20  # bytes; a larger file is moved alone
 
@@ -45,15 +46,10 @@ class OpenPlace(NamedTuple):
 class OpenTask(NamedTuple):
     """A copy or a move."""
 
-    task: dict[str, Any]
+    task: WorkerTask
     source: OpenPlace
     dest: OpenPlace
     found: os.stat_result  # of the source
-
-    @property
-    def number(self) -> int:
-        """The task's."""
-        return int(self.task["id"])
 
     @property
     def is_small(self) -> bool:
@@ -67,9 +63,9 @@ class OpenTask(NamedTuple):
         return folder.device, folder.inode, folded(self.dest.name)
 
 
-def open_place(task: dict[str, Any], side: str, *, make: bool = True) -> OpenPlace:
+def open_place(task: WorkerTask, side: str, *, make: bool = True) -> OpenPlace:
     """Open the folder of the ``source`` or ``dest`` of ``task``. Raises OSError."""
-    spaces = {name: Dataspace(name, root) for name, root in task["spaces"].items()}
-    place = parse_place(task[side], spaces)
+    spaces = {name: Dataspace(name, root) for name, root in task.spaces.items()}
+    place = parse_place(getattr(task, side), spaces)
     folder = open_parent(spaces[place.space], place.parts, make=make)
     return OpenPlace(folder, place.parts[-1])

@@ -19,7 +19,7 @@ from pegasus_bb.runtime.stager_client.protocol import (
     check_version,
 )
 from pegasus_bb.runtime.stager_client.task import CANCELLED, ENDS, KEYS, StagerTask
-from pegasus_bb.stager.connection import ClientRequest, OnRequest
+from pegasus_bb.stager.connection import Answer, ClientRequest, OnRequest
 from pegasus_bb.stager.service import Service
 from pegasus_bb.stager.site_config import Config
 
@@ -43,7 +43,7 @@ class Requests:
 
     async def handle(
         self, request: ClientRequest, *, is_control: bool
-    ) -> dict[str, Any] | None:
+    ) -> Answer | None:
         """Answer a request on the socket ``control``, or ``user``."""
         message = request.message
         uid = request.connection.uid
@@ -60,28 +60,28 @@ class Requests:
         method: OnRequest = getattr(self, f"_{do}")
         return await method(request)
 
-    async def _ping(self, _: ClientRequest) -> dict[str, Any]:
+    async def _ping(self, _: ClientRequest) -> Answer:
         about = {"version": VERSION, "pid": os.getpid(), "since": self._begun}
         roots = as_roots(self._config.spaces)
         found = {**about, "roots": roots, "keys": sorted(KEYS)}
         return {**found, "trouble": self._service.store.trouble}
 
-    async def _submit(self, request: ClientRequest) -> dict[str, Any]:
+    async def _submit(self, request: ClientRequest) -> Answer:
         tasks = request.message["tasks"]
         work = self._service.submit(request.connection.uid, tasks, request.raw)
         accepted = await asyncio.shield(work)  # also where the client has gone
         return {"first": accepted[0].id, "count": len(accepted)}
 
-    async def _status(self, request: ClientRequest) -> dict[str, Any] | None:
+    async def _status(self, request: ClientRequest) -> Answer | None:
         eta = request.message.get("eta") is True
         return await self._shown(request, self._named(request), eta=eta)
 
-    async def _wait(self, request: ClientRequest) -> dict[str, Any] | None:
+    async def _wait(self, request: ClientRequest) -> Answer | None:
         tasks = self._named(request)
         await self._service.ended(tasks)
         return await self._shown(request, tasks)
 
-    async def _cancel(self, request: ClientRequest) -> dict[str, Any]:
+    async def _cancel(self, request: ClientRequest) -> Answer:
         """The answer comes when all have ended: a copy that was complete by then is
         done, not cancelled. What hangs does not keep its user waiting."""
         message = request.message
@@ -100,32 +100,32 @@ class Requests:
         cancelled = sum(task.state == CANCELLED for task in tasks)
         return {"cancelled": cancelled, "ending": ending}
 
-    async def _rate(self, request: ClientRequest) -> dict[str, Any]:
+    async def _rate(self, request: ClientRequest) -> Answer:
         uid = request.connection.uid
         message = request.message
         change = self._service.dispatch.change_rate
         return {"shares": change(uid, message["shares"], message["rate"])}
 
-    async def _discard(self, request: ClientRequest) -> dict[str, Any]:
+    async def _discard(self, request: ClientRequest) -> Answer:
         """A user names a dataspace, and the configuration the folder: never a path."""
         space = request.message.get("space") or ""
         return {"discards": self._service.freed(space)}
 
-    async def _pause(self, request: ClientRequest) -> dict[str, Any]:
+    async def _pause(self, request: ClientRequest) -> Answer:
         self._service.dispatch.pause(paused=request.message["do"] == "pause")
         return {}
 
     _resume = _pause
 
-    async def _drain(self, _: ClientRequest) -> dict[str, Any]:
+    async def _drain(self, _: ClientRequest) -> Answer:
         self._service.drain(self._end)
         return {}
 
-    async def _shutdown(self, _: ClientRequest) -> dict[str, Any]:
+    async def _shutdown(self, _: ClientRequest) -> Answer:
         asyncio.get_running_loop().call_soon(self._end)  # after the answer
         return {}
 
-    async def _users(self, _: ClientRequest) -> dict[str, Any]:
+    async def _users(self, _: ClientRequest) -> Answer:
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         for task in self._service.tasks.values():
             states = counts[str(task.uid)]
@@ -139,7 +139,7 @@ class Requests:
 
     async def _shown(
         self, request: ClientRequest, tasks: list[StagerTask], *, eta: bool = False
-    ) -> dict[str, Any] | None:
+    ) -> Answer | None:
         """Answer with ``tasks`` as they are now. Of one user one long answer comes
         after the other."""
         forecast = self._service.dispatch.forecast

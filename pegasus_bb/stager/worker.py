@@ -11,10 +11,9 @@ import os
 import sys
 import threading
 import time
-from typing import Any
 
 from pegasus_bb.stager.capabilities import become
-from pegasus_bb.stager.conversation import Conversation, Say
+from pegasus_bb.stager.conversation import Conversation, Message, Say
 from pegasus_bb.stager.copying import do_tasks
 
 _NICE = 19  # a copy has 1.5 % of a processor that a job or slurmctld wants, else all
@@ -32,7 +31,7 @@ def main(uid: str, sign: str) -> int:
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # a stray print must not look like a message
 
-    def say(message: dict[str, Any]) -> None:
+    def say(message: Message) -> None:
         try:
             with lock:
                 out.write(json.dumps(message) + "\n")

@@ -8,10 +8,11 @@ import json
 import os
 import sys
 import time
-from typing import Any, Callable
+from typing import Callable
 
 from pegasus_bb.runtime.stager_client.protocol import LONGEST, encode
 from pegasus_bb.runtime.stager_client.task import StagerTask
+from pegasus_bb.stager.conversation import Message
 
 # A user may stop (SIGSTOP) the workers that run as him. A thread of their own gives
 # signs of life, so slow storage is not taken for that; a host that swaps may take long.
@@ -21,7 +22,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__fil
 _START = "import sys; sys.path.insert(0, sys.argv[1]); "
 ENVIRON = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
 
-OnMessage = Callable[["WorkerProcess", dict[str, Any]], None]
+OnMessage = Callable[["WorkerProcess", Message], None]
 
 
 def program_of(module: str, *words: str) -> list[str]:
@@ -53,7 +54,7 @@ class WorkerProcess:
         """Whether a task of its assignment has a rate, and may hold it for long."""
         return any(task.terms.rate for task in self.tasks.values())
 
-    def send(self, message: dict[str, Any]) -> None:
+    def send(self, message: Message) -> None:
         """Send it a message; to one that has died, nothing is sent."""
         if self._process is None:
             self._unsent += encode(message)

@@ -45,18 +45,12 @@ class Service:
         self.tasks, self._next = found.tasks, found.next_id
         self._retention = Retention(self.tasks, self._forget)
         self.dispatch.tags = found.tags
-        self._unwritten: list[
-            StagerTask
-        ] = []  # have ended, and the database did not take it
-        for task in self.tasks.values():
-            if not task.has_ended:
-                self.dispatch.add([task])
-        unfinished = {t.id for t in self.tasks.values() if not t.has_ended}
-        _sweep_notes(config.users, unfinished)
-
-    def resume(self) -> None:
-        """Do what an earlier service has left."""
-        self.dispatch.hand_out()
+        # Have ended, and the database did not take it.
+        self._unwritten: list[StagerTask] = []
+        unfinished = [task for task in self.tasks.values() if not task.has_ended]
+        for task in unfinished:
+            self.dispatch.add([task])
+        _sweep_notes(config.users, {task.id for task in unfinished})
 
     async def submit(
         self, uid: int, specs: Any, raw: bytes, also: Also = lambda numbers: ()

@@ -121,7 +121,7 @@ class Server:
 
     async def serve(self) -> None:
         """Serve until shutdown, a signal, or, for a user's service, idleness."""
-        self._service.resume()
+        self._service.dispatch.hand_out()  # what an earlier service has left
         servers = [
             await asyncio.start_unix_server(
                 partial(self._accept, name), sock=listening, limit=LONGEST

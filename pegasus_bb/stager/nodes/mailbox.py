@@ -103,10 +103,8 @@ class Mailbox:
 
     def beat(self, node: str) -> None:
         """Note that ``node`` is alive. Raises OSError."""
-        path = self._path(node, "alive")
-        with open(path + ".new", "w", encoding="ascii") as file:
+        with open(self._path(node, "alive"), "w", encoding="ascii") as file:
             file.write(f"{int(time.time())}\n")
-        os.replace(path + ".new", path)
 
     def end(self, node: str) -> None:
         """Note that the service of ``node`` ends."""

@@ -18,7 +18,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Callable, NamedTuple
 
-from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.refusals import WARNINGS
 from pegasus_bb.runtime.stager_client.task import BY_USER, CANCELLED, DONE, FAILED
 from pegasus_bb.stager.messages import message_of
@@ -152,7 +151,7 @@ class Conversation:
         """Report what the copy ``task``, which is about to end, has made."""
         self._say({"outcome": [task, outcome]})
 
-    def ended(self, task: int, size: int, failure: BaseException | None) -> None:
+    def ended(self, task: int, size: int, failure: Exception | None) -> None:
         """Report how a task has ended."""
         state = DONE
         message = "; ".join(self._warnings)
@@ -163,8 +162,6 @@ class Conversation:
         elif failure is not None:
             state = FAILED
             message = message_of(failure)
-            if not isinstance(failure, (OSError, PegasusBBError)):
-                message = f"{type(failure).__name__}: {failure}"
         self._say({"ended": [task, state, size, message]})
 
     def _end_unbegun(self, task: int) -> None:

@@ -108,8 +108,7 @@ class Requests:
 
     async def _discard(self, request: ClientRequest) -> Answer:
         """A user names a dataspace, and the configuration the folder: never a path."""
-        space = request.message.get("space") or ""
-        return {"discards": self._service.freed(space)}
+        return {"discards": self._service.freed(request.message["space"])}
 
     async def _pause(self, request: ClientRequest) -> Answer:
         self._service.dispatch.pause(paused=request.message["do"] == "pause")

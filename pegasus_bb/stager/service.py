@@ -53,7 +53,7 @@ class Service:
         _sweep_notes(config.users, {task.id for task in unfinished})
 
     async def submit(
-        self, uid: int, specs: Any, raw: bytes, also: Also = lambda numbers: ()
+        self, uid: int, specs: list[Any], raw: bytes, also: Also = lambda numbers: ()
     ) -> list[StagerTask]:
         """Accept all of ``specs`` or none; return their tasks when they are durable,
         together with what ``also`` returns for their numbers.
@@ -62,7 +62,7 @@ class Service:
         """
         if self._drained is not None:
             raise Refused("draining", "the service takes no new task: it will end")
-        if not isinstance(specs, list) or not specs:
+        if not specs:
             raise Refused("bad-task", "tasks is a list with at least one task")
         self._retention.check_room(uid, len(specs))
         check_specs(specs, self.spaces)

@@ -97,24 +97,23 @@ def _job_buffer(found: Directives, words: list[str]) -> None:
 
 
 def _stage_in(found: Directives, words: list[str]) -> None:
-    source, dest = words
-    _check_places(source, dest)
-    found.stage_in.append((source, dest))
+    found.stage_in.append(_pair(words, of_node=1))
 
 
 def _stage_out(found: Directives, words: list[str]) -> None:
+    found.stage_out.append(_pair(words, of_node=0))
+
+
+def _pair(words: list[str], of_node: int) -> PlacePair:
+    """Source and destination; only the one with the number ``of_node`` may be on a
+    node."""
     source, dest = words
-    _check_places(dest, source)
-    found.stage_out.append((source, dest))
-
-
-def _check_places(here: str, there: str) -> None:
-    """Only ``there`` may be on a node."""
-    for place in (here, there):
+    for number, place in enumerate(words):
         _check(_PLACE.fullmatch(place) and len(os.fsencode(place)) <= _LONGEST)
         _check(".." not in place.split("/"))
-    _check(not is_on_node(here))
-    _check(not is_on_node(there) or there[len(NODE) :].strip("/."))
+        if is_on_node(place):
+            _check(number == of_node and place[len(NODE) :].strip("/."))
+    return source, dest
 
 
 def _persist(found: Directives, words: list[str]) -> None:

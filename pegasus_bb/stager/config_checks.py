@@ -101,18 +101,17 @@ class Section:
         self.check(seconds > 0, wanted, self.get("discard"))
         return seconds
 
-
-def check_apart(where: str, own: dict[str, str], pools: dict[str, str]) -> None:
-    """Check that no two folders are one. None lies in a pool: a buffer could get its
-    name. None of ``own`` lies in another: what is not known there is removed. Both are
-    by their keys. Raises UsageError."""
-    real = {key: os.path.realpath(path) for key, path in {**own, **pools}.items()}
-    section = Section(where, {}, ())
-    by_path: dict[str, str] = {}
-    for key, path in real.items():
-        for outer in real:
-            counts = key != outer and (outer in pools or key in own)
-            wanted = f"{key}: a folder outside that of {outer}"
-            section.check(not (counts and is_below(path, real[outer])), wanted, path)
-        other = by_path.setdefault(path, key)
-        section.check(other == key, f"{key}: another folder than that of {other}", path)
+    def check_apart(self, own: dict[str, str], pools: dict[str, str]) -> None:
+        """Check that no two folders are one. None lies in a pool: a buffer could get
+        its name. None of ``own`` lies in another: what is not known there is removed.
+        Both are by their keys."""
+        real = {key: os.path.realpath(path) for key, path in {**own, **pools}.items()}
+        by_path: dict[str, str] = {}
+        for key, path in real.items():
+            for outer in real:
+                counts = key != outer and (outer in pools or key in own)
+                wanted = f"{key}: a folder outside that of {outer}"
+                self.check(not (counts and is_below(path, real[outer])), wanted, path)
+            other = by_path.setdefault(path, key)
+            wanted = f"{key}: another folder than that of {other}"
+            self.check(other == key, wanted, path)

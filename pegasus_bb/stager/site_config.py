@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import read_json
 from pegasus_bb.runtime.stager_client.dataspace import Dataspace, Dataspaces
-from pegasus_bb.stager.config_checks import Section, check_apart
+from pegasus_bb.stager.config_checks import Section
 from pegasus_bb.stager.slurm.slurm_config import (
     NODE_KEYS,
     SLURM_KEYS,
@@ -105,7 +105,7 @@ def site_config(path: str) -> Config:
             part.check(name not in spaces, wanted, name)
             pools[f"slurm: pool {name}"] = space.root
         spaces.update(more)
-    check_apart(path, own, pools)
+    part.check_apart(own, pools)
     return Config(
         state,
         sockets,

@@ -65,8 +65,9 @@ class Jobs:
         self._spool, self._files, self._storage = spool, files, storage
         self._buffers, self._nodes = buffers, nodes
         self.kept = KeptResults(files, storage, nodes)
-        every = [job for job in files.all() if job.state not in (KEPT, GONE)]
-        self._jobs = {job.number: job for job in every}
+        self._jobs = {
+            job.number: job for job in files.all() if job.state not in (KEPT, GONE)
+        }
         self._unreported: set[SlurmJob] = set()  # the hooks do not know their state yet
         buffers.is_used = self._uses
         self._steps: dict[str, Callable[[SlurmJob], None]] = {

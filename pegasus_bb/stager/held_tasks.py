@@ -61,7 +61,7 @@ class Retention:
     def give_up(self, origin: Origin) -> None:
         """Count off a request of which no task is there after all."""
         del self._unended[origin.first]
-        self._count_off(origin)
+        self._by_user[origin.uid] -= origin.total
 
     def end(self, task: StagerTask) -> None:
         """Count ``task``, which has ended."""
@@ -78,7 +78,7 @@ class Retention:
                 break
             self._ended.popleft()
             self._kept -= origin.total
-            self._count_off(origin)
+            self._by_user[origin.uid] -= origin.total
             for number in range(origin.first, origin.first + origin.total):
                 del self._tasks[number]
             self._forget(origin)
@@ -89,8 +89,3 @@ class Retention:
             del self._unended[origin.first]
             self._ended.append((time.monotonic() - age, origin))
             self._kept += origin.total
-
-    def _count_off(self, origin: Origin) -> None:
-        self._by_user[origin.uid] -= origin.total
-        if not self._by_user[origin.uid]:
-            del self._by_user[origin.uid]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.core.removal import remove
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.results_guard import ResultsGuard
 from pegasus_bb.runtime.scratch_root import MARK
@@ -56,6 +57,28 @@ def test_a_folder_comes_along_as_well_with_what_its_own_links_lead_to(
     copy = taken_out(scratch) / "all"
     assert (copy / "deep" / "again").read_text() == "intermediate"
     assert (copy / "same").is_symlink() and (copy / "same").read_text() == "f"
+
+
+def test_names_of_one_file_stay_names_of_one_file(scratch: Path) -> None:
+    plain = scratch / "res" / "plain"
+    (scratch / "res" / "sub" / "again").hardlink_to(plain)
+    (scratch / "outside").hardlink_to(plain)
+    copy = taken_out(scratch)
+    assert (copy / "sub" / "again").samefile(copy / "plain")
+    assert (copy / "plain").stat().st_nlink == 2
+
+
+def test_folders_that_lie_too_deep_are_refused(tmp_path: Path) -> None:
+    top = tmp_path / "res"
+    top.mkdir()
+    folder = top
+    for _ in range(1500):
+        folder /= "d"
+        folder.mkdir()
+    with pytest.raises(CopyFailed, match="too many folders in each other"):
+        copy_path(str(top), str(tmp_path / "out"))
+    assert [path.name for path in tmp_path.iterdir()] == ["res"]
+    remove(str(top))
 
 
 def test_a_link_to_what_stays_leads_to_the_same(scratch: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from pegasus_bb.core.files import sync_directory
-from pegasus_bb.core.refusals import SYMBOLIC_LINK, keep_mode, warn_refused
+from pegasus_bb.core.refusals import HARD_LINK, SYMBOLIC_LINK, keep_mode, warn_refused
 from pegasus_bb.core.removal import remove
 from pegasus_bb.runtime.staging.digests import is_by_blocks
 from pegasus_bb.runtime.staging.failures import CopyFailed, explained, not_a_file
@@ -76,13 +76,15 @@ def copy_tree(
         )
     part = part_name(dest)
     try:
-        copy = partial(copy_file, writing=writing)
-        digests = dict(_copy_entries(source, part, Links(source, vanishing), copy))
+        files = _Files(partial(copy_file, writing=writing))
+        digests = dict(_copy_entries(source, part, Links(source, vanishing), files))
         if not replace:
             _check_same_contents(part, dest, digests)
         _swap_in(part, dest)
     except OSError as error:
         raise explained(error, source, dest) from error
+    except RecursionError as error:
+        raise CopyFailed(f"{source}: has too many folders in each other") from error
     finally:
         remove(part)
     text = _digest_of(dest, digests) if digest else ""
@@ -94,8 +96,33 @@ def digest_tree(path: str) -> str:
     return _digest_of(path, {})
 
 
+class _Files:
+    """Copies the files of a folder. Names of one file stay names of one file."""
+
+    def __init__(self, copy: Copy) -> None:
+        self._copy = copy
+        # (device, inode) -> the first copy of a file with several names, its digest
+        self._first: dict[tuple[int, int], tuple[str, str]] = {}
+
+    def copy(self, source: str, dest: str) -> str:
+        """Return the digest. Raises CopyFailed, OSError."""
+        found = os.stat(source)
+        key = found.st_dev, found.st_ino
+        if key in self._first:
+            first, digest = self._first[key]
+            try:
+                os.link(first, dest)
+                return digest
+            except OSError as error:
+                warn_refused(HARD_LINK, dest, error)
+        digest = self._copy(source, dest).digest
+        if found.st_nlink > 1:
+            self._first[key] = dest, digest
+        return digest
+
+
 def _copy_entries(
-    source: str, dest: str, links: Links, copy: Copy, below: str = ""
+    source: str, dest: str, links: Links, files: _Files, below: str = ""
 ) -> Iterator[tuple[str, str]]:
     """Copy the entries of ``source``; yields (path in the copy, digest) of each
     file."""
@@ -107,11 +134,11 @@ def _copy_entries(
             if os.path.lexists(to):  # in a new folder
                 raise one_name(to, _entry_like(to))
             if entry.is_symlink():
-                yield from _copy_link(entry.path, to, links, copy, name)
+                yield from _copy_link(entry.path, to, links, files, name)
             elif entry.is_dir():
-                yield from _copy_entries(entry.path, to, links, copy, name)
+                yield from _copy_entries(entry.path, to, links, files, name)
             elif entry.is_file():
-                yield name, copy(entry.path, to).digest
+                yield name, files.copy(entry.path, to)
             else:
                 raise not_a_file(entry.path)
     keep_mode(dest, os.stat(source).st_mode & 0o777, dest)
@@ -128,7 +155,7 @@ def _entry_like(path: str) -> str:
 
 
 def _copy_link(
-    path: str, to: str, links: Links, copy: Copy, name: str
+    path: str, to: str, links: Links, files: _Files, name: str
 ) -> Iterator[tuple[str, str]]:
     link = links.copied_link(path)
     if not link.is_resolved:
@@ -138,12 +165,12 @@ def _copy_link(
             if not os.path.isfile(path):
                 raise
             warn_refused(SYMBOLIC_LINK, to, error)
-            yield name, copy(os.path.realpath(path), to).digest
+            yield name, files.copy(os.path.realpath(path), to)
     elif os.path.isdir(link.target):
         inner = links.below(path, link.target)
-        yield from _copy_entries(link.target, to, inner, copy, name)
+        yield from _copy_entries(link.target, to, inner, files, name)
     else:
-        yield name, copy(link.target, to).digest
+        yield name, files.copy(link.target, to)
 
 
 def _check_same_contents(part: str, dest: str, digests: dict[str, str]) -> None:

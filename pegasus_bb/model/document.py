@@ -209,13 +209,13 @@ class Entry:
 
 def suggestion(word: str, known: Collection[str], prefix: str = "") -> str:
     """The ``known`` words to use instead of ``word``, as text for an error."""
-    close = _close(word, known)
+    close = closest(word, known)
     if close:
         return f"did you mean {prefix}{close[0]}?"
     return "one of " + ", ".join(prefix + each for each in known)
 
 
-def _close(word: str, known: Collection[str]) -> list[str]:
+def closest(word: str, known: Collection[str]) -> list[str]:
     """The closest of the ``known`` words, if it has most of the letters of ``word``;
     one wrong letter is a third of a short word."""
     cutoff = 0.6 if len(word) < _SHORT else 0.7  # the part of the letters in common
@@ -225,7 +225,7 @@ def _close(word: str, known: Collection[str]) -> list[str]:
 def one_of(word: str, allowed: Collection[str]) -> str:
     """All ``allowed`` words, and the one closest to ``word``, as text for an error."""
     listed = "one of " + ", ".join(allowed)
-    close = _close(word, allowed)
+    close = closest(word, allowed)
     return f"did you mean {close[0]}? It is {listed}" if close else listed
 
 

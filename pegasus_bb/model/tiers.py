@@ -10,7 +10,7 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.paths import NAME_VARIABLES, PATH_VARIABLES, node_path_fault
 from pegasus_bb.core.units import MIB, parse_duration
 from pegasus_bb.model.backends import KINDS, BackendKind
-from pegasus_bb.model.document import Document, Entry, one_of
+from pegasus_bb.model.document import Document, Entry, closest, one_of
 
 if TYPE_CHECKING:
     from pegasus_bb.model.disk_request import DiskRequest
@@ -148,7 +148,13 @@ def _read_tier(entry: Entry, site: str) -> Tier:
         raise entry.error("a tier is a mapping", would_do="- name: bb ...")
     for key in ("name", "backend"):
         if key not in entry.data:
-            raise entry.error(f"a tier without a {key}", "", f"add {key}: ...")
+            unknown = [str(each) for each in entry.data if each not in KEYS]
+            found = closest(key, unknown)
+            raise entry.error(
+                f"a tier without a {key}",
+                found[0] if found else "",
+                f"{key} in its place" if found else f"add {key}: ...",
+            )
     single = (key for key in entry.data if key not in (_DRAIN, _POOLS))
     values = {key: _text(entry.below(key)) for key in single}
     if _TEMP in values:

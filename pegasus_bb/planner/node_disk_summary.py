@@ -47,10 +47,12 @@ def compared_cuts(decision: PlacementDecision) -> Iterator[str]:
     missing for that."""
     if decision.wanted and decision.placement.job_reservations:
         yield f"          lines alone: others need {decision.wanted}"
+    least = min((cut.seconds for cut in decision.cuts), default=0.0)
     for cut in decision.cuts:
         chains = format_count(cut.chains, "chain") if cut.chains else "no chain"
         jobs = f" of {cut.jobs} jobs at most" if cut.chains else ""
-        taken = ": taken" if cut.is_taken else ""
+        close = ", since no other is clearly faster" if cut.seconds > least else ""
+        taken = f": taken{close}" if cut.is_taken else ""
         yield (
             f"          {format_duration(cut.seconds)} of tasks and copies with "
             f"{chains}{jobs}, {format_size(cut.stays)} stay{taken}"

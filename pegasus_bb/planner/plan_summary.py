@@ -238,7 +238,7 @@ def reservation_lines(decision: PlacementDecision) -> list[str]:
         return [f"jobs:     no job reservations: {why}"]
     if not sizes:
         return [
-            f"jobs:     no job reservations: {for_jobs(selection.asked)} one would "
+            "jobs:     no job has a reservation of its own, which would "
             f"{_no_gain(placement)}; {_figures(selection)}"
         ]
     on = placement.other_tier
@@ -255,13 +255,14 @@ def _no_gain(placement: Placement) -> str:
 
 
 def _figures(selection: Selection) -> str:
-    persistent = int(selection.persistent)
-    shared = int(selection.shared)
-    own = int(selection.job_reservations)
-    jobs = f" and {format_size(own)} in job reservations" if own else ""
+    def amount(figure: float) -> str:
+        return f"{format_size(int(figure))} x {selection.unit}"
+
+    own = selection.job_reservations
+    jobs = f", {amount(own)} in job reservations" if own else ""
     return (
-        f"space times {selection.unit}: {format_size(shared)} shared{jobs}; in "
-        f"mode persistent {format_size(persistent)}"
+        f"reserved space x time: {amount(selection.shared)} shared{jobs}; in mode "
+        f"persistent {amount(selection.persistent)}"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -22,6 +21,7 @@ from pegasus_bb.model.placement import (
     chain_lengths,
 )
 from pegasus_bb.model.workflow import Job, Workflow
+from pegasus_bb.planner.local_files import nearest_folder
 from pegasus_bb.planner.planned_by import PLANNED_BY, planned_by
 from pegasus_bb.planner.rewrite.lifecycle import JobFiles, links, pools_of_jobs
 from pegasus_bb.planner.run_plan import RunPlan
@@ -231,14 +231,16 @@ def _placement(
 
 
 def _results_there(outputs: Mapping[str, str]) -> list[str]:
-    """The folders that results go to, of those that are there now: a stage-out does not
-    make them again, for then their file system is not mounted."""
+    """The folders that results go to, or what is there of their paths: a stage-out does
+    not make it again, for then its file system is not mounted. A mount point itself is
+    always there, and most are at the top."""
     roots: set[str] = set()
     for lfn, dest in outputs.items():
         path = local_path(dest) or ""
         if path.endswith(f"/{lfn}"):
             roots.add(path[: -len(lfn) - 1])
-    return sorted(filter(os.path.isdir, roots))
+    there = {str(nearest_folder(Path(root))) for root in roots}
+    return sorted(folder for folder in there if folder.count("/") > 1)
 
 
 def _file(placed: PlacedFile) -> dict[str, Any]:

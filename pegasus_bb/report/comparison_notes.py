@@ -112,8 +112,8 @@ def _on_run(name: str, run: Run) -> Iterator[str]:
         yield f"{name}: {format_count(failed, 'task')} failed; their numbers are in."
     if run.retries:
         yield (
-            f"{name}: {format_count(run.retries, 'attempt')} before the last of a node "
-            "are not in the numbers (but in the makespan)."
+            f"{name}: {format_count(run.retries, 'earlier attempt')} of nodes: in the "
+            "makespan, and in no other number."
         )
 
 

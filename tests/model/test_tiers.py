@@ -117,6 +117,7 @@ NAMED_B = "    - {name: b, backend: datawarp}\n"
         ("\n  cori:\n    - bb\n", 3, ".cori.0", "a tier is a mapping"),
         ("\n  cori:\n    - {backend: datawarp}\n", 3, ".cori.0", "without a name"),
         ("\n  cori:\n    - {name: bb}\n", 3, ".cori.0", "without a backend"),
+        ("\n  cori:\n    - {name: bb, backnd: x}\n", 3, ".cori.0", "backend in its"),
         ("\n  cori:\n" + 2 * NAMED_B, 4, ".cori.1.name", "one name"),
     ],
 )

@@ -30,7 +30,7 @@ def on_bb(*tasks: Task, **fields: Any) -> Run:
         (on_bb(a_task(iowait=0.5)), "off CPU is run time - user - system"),
         (on_bb(problems=(Problem("x.out.000", "torn"),)), "1 record could not be read"),
         (on_bb(missing=("a", "b")), "not complete: 2 nodes left no record (a, b)"),
-        (on_bb(retries=3), "3 attempts before the last"),
+        (on_bb(retries=3), "3 earlier attempts of nodes"),
         (
             on_bb(mode=""),
             "BB, yet its bb/plan.json names no mode: nothing says",

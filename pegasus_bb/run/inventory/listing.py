@@ -68,6 +68,8 @@ def _run_state(one: LocatedReservation) -> RunState:
     reason = f"{one.submit_dir or 'its submit directory'} cannot be seen from here"
     if one.is_of_another_host:
         reason += f"; it was planned on host {one.entry.host}"
+    elif one.submit_dir:
+        reason += "; if it was moved, move it back, and pegasus-bb run continues it"
     return RunState(runs.AWAY, reason)
 
 

@@ -220,8 +220,8 @@ def _move(made: str, dest: str, lfn: str) -> Copied:
     kinds."""
     if os.path.isdir(made):
         raise PegasusBBError(
-            f"{lfn}: is a folder, and DataWarp stages the inputs of later jobs file by "
-            "file; `bb.tier: pfs` for it, or one archive in its place"
+            f"{lfn}: is a folder, and the batch system stages the inputs of later jobs "
+            "file by file; `bb.tier: pfs` for it, or one archive in its place"
         )
     if is_shared(made):
         return copy_path(made, dest)

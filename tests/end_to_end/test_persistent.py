@@ -11,6 +11,8 @@ import pytest
 
 from tests.support.user_site import Site, done_well, expected, wait_for_event
 
+from .test_unsafe_again import before
+
 
 def test_the_gate_waits_until_the_reservation_is_up(site: Site) -> None:
     site.declare(delay="2s")
@@ -49,12 +51,16 @@ def test_results_do_not_go_to_the_empty_place_of_a_file_system_that_is_away(
 ) -> None:
     results, away = site.results("bb"), site.root / "away"
     results.mkdir(parents=True)
-    site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
-    results.rename(away)
+    submit = site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
+    setup = submit / "bb" / "bin" / "setup"
+    before(setup, f"mv {results} {away}", f"--bb {submit}/bb")
     failed = site.run("bb")
     assert failed.returncode == 80
     assert f"{results}: was there when this was planned" in failed.stderr
     assert len(site.reservations()) == 1 and not results.exists()
+    refused = site.run("bb")
+    assert refused.returncode == 2
+    assert f"mkdir -p {results}" in refused.stderr
     away.rename(results)
     site.finishes("bb")
 

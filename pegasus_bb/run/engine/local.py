@@ -21,6 +21,7 @@ from pegasus_bb.run.engine.node_table import NodeState, NodeTable
 from pegasus_bb.run.engine.preparation import (
     Preparation,
     check_place,
+    check_results_place,
     check_runnable,
     prepare,
 )
@@ -84,6 +85,8 @@ def run(
         prepared = prepare(
             place, dag, lambda: check_runnable(dag, place.dag), restart=restart, ask=ask
         )
+        if len(prepared.done) < len(dag.nodes):
+            check_results_place(place)
         note_load(place)
         slots = slots or len(os.sched_getaffinity(0))
         engine = _Run(place, dag, slots, progress or Watcher())

@@ -130,6 +130,18 @@ def check_place(place: SubmitDir) -> None:
         )
 
 
+def check_results_place(place: SubmitDir) -> None:
+    """Raises UsageError where a stage-out on this machine could not end well: the
+    folder of the results was there at planning, and is not."""
+    for folder in BBDir(str(place.bb)).placement().get("results", ()):
+        if not Path(folder).is_dir():
+            raise UsageError(
+                f"{folder}: results go there; it was there when this was planned, and "
+                "is not any more: is its file system mounted? If it was removed, make "
+                f"it again: mkdir -p {quote(folder)}"
+            )
+
+
 def check_reservation(place: SubmitDir, dag: Dag, done: Set[str]) -> None:
     """Raises ReservationFailed where unfinished nodes need a reservation that does not
     exist any more: they would fail in every run."""

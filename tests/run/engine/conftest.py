@@ -244,6 +244,8 @@ def reserved(submit_dir: Path, name: str, tier: Path) -> Request:
     bb.mkdir()
     write_json(str(bb / "request.json"), request.to_json())
     write_json(str(bb / "plan.json"), {"version": 2, "dag": "w.dag"})
+    placed = {"prefix": request.prefix, "files": {}, "outputs": {}}
+    write_json(str(bb / "placement.json"), placed)
     BBDir(str(bb)).note_reservation(
         open_backend("directory", request.settings).create(request)
     )

@@ -89,7 +89,7 @@ def _why_unsafe(
     if not dest:
         return "its destination cannot be looked at from here"
     if not entry:
-        return f"stage-out has not noted it in the manifest; promised at {dest}"
+        return f"no stage-out has noted that it is whole; promised at {dest}"
     if os.path.normpath(str(entry.get("dest", ""))) != os.path.normpath(dest):
         return f"stage-out put it to {entry.get('dest')}; promised at {dest}"
     try:

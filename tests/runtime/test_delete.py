@@ -51,7 +51,7 @@ def test_a_result_that_stage_out_never_noted_keeps_everything(
     assert run.delete() == 79
     said = words(capsys)
     assert "1 of 2 promised results are not safe" in said
-    assert "two.txt: stage-out has not noted it" in said
+    assert "two.txt: no stage-out has noted that it is whole" in said
     assert f"{NAME} (100.0 MiB, directory)" in said
     assert f"pegasus-bb run {run.submit}" in said
     assert f"pegasus-bb release {NAME} --discard" in said

@@ -120,7 +120,7 @@ def begun_elsewhere(run: OneRun) -> None:
 
 UNSAFE = "promised results are not safe"
 KEPT: dict[Happened, str] = {
-    lambda run: None: "out.txt: stage-out has not noted it in the manifest",
+    lambda run: None: "out.txt: no stage-out has noted that it is whole",
     lambda run: run.promise({}): "promised no results: whether what is on it is still",
     may_go_on_from_a_checkpoint: UNSAFE,
     one_task_is_done: UNSAFE,

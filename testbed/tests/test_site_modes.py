@@ -139,7 +139,7 @@ def fail_halfway(site: SlurmSite, mode: str, planner: str) -> None:
     runner.trouble.write_text("b.dat")
     failed = runner.run_to_the_end("bb")
     assert failed.status == 80, failed.err
-    assert "mix_B: record 1 says that its task B failed (exit code 1)" in failed.err
+    assert "mix_B: its task B failed (exit code 1)" in failed.err
     assert "| mix: the disk on my desk is full" in failed.err
     assert "rescue file: diamond-0.dag.rescue001" in failed.err
     told = runner.bb("status", str(submit)).out

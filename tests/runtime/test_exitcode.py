@@ -64,11 +64,11 @@ def test_a_job_that_failed_failed_whatever_its_record_says(
         (f"{GOOD_RECORD}- invocation: True\n  vers", "breaks off"),
         (
             "- invocation: True\n  derivation: null\n      raw: 256\n",
-            "record 1 says that its task failed (exit code 1)",
+            "its task failed (exit code 1)",
         ),
         (
             GOOD_RECORD + (RECORDED / BAD).read_text() + GOOD_RECORD,
-            "record 2 says that its task ID2 failed (exit code 1)",
+            "its task ID2 failed (exit code 1), by record 2",
         ),
     ],
 )

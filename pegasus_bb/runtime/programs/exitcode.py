@@ -88,7 +88,8 @@ def judge(path: str) -> Verdict:
             complete = True
             if int(match.group(1)) != 0 and not why:
                 status = _status_text(match)
-                why = f"record {records} says that its task{task} failed ({status})"
+                why = f"its task{task} failed ({status})"
+                why += f", by record {records}" if records > 1 else ""
     if not why and records == 0:
         why = "no record in it: the job was killed, or never started"
     if not why and not complete:

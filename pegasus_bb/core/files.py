@@ -276,6 +276,14 @@ def is_there(path: str | os.PathLike[str]) -> bool:
     return _mode(path) != 0
 
 
+def is_on_root(path: str | os.PathLike[str]) -> bool:
+    """Whether it is there, on the root file system of this machine."""
+    try:
+        return os.stat(path).st_dev == os.stat("/").st_dev
+    except (OSError, ValueError):
+        return False
+
+
 def _mode(path: str | os.PathLike[str]) -> int:
     try:
         return os.stat(path).st_mode

@@ -6,7 +6,7 @@ that ``--bb-speeds`` takes, and that grows as runs are added.
     x-learned-from:
       cluster: {pfs: {tasks: 120, runs: 2, together: 4.0, date: 2026-11-20}}
     x-learned-runs:
-      cluster: [65c1c1b5-..., 0b5a6f3e-...]
+      cluster: [65c1c1b5-... 1795200894, 0b5a6f3e-... 1795286312]
 
 What the user adds to it stays: other places, startup, more slots, other keys.
 """
@@ -108,10 +108,10 @@ def update_profile(
 
 
 def _taken(document: Document, site: str) -> list[str]:
-    """The uuids of the runs of ``site`` that the profile has already."""
+    """The runs of ``site`` that the profile has already, as histories name them."""
     if TAKEN not in document.data:
         return []
-    return [str(uuid) for uuid in _mapping(document.entry(TAKEN)).items(site)]
+    return [str(run) for run in _mapping(document.entry(TAKEN)).items(site)]
 
 
 def _new_and_again(
@@ -121,9 +121,9 @@ def _new_and_again(
     new: list[History] = []
     again: list[History] = []
     for run in runs:
-        (again if run.uuid in taken else new).append(run)
-        if run.uuid and run.uuid not in taken:
-            taken.append(run.uuid)
+        (again if run.state_id in taken else new).append(run)
+        if run.state_id and run.state_id not in taken:
+            taken.append(run.state_id)
     return new, again
 
 

@@ -106,7 +106,8 @@ class History:
     makespan: float | None = None  # seconds of the run, without ``wait``
     wait: float | None = None  # seconds until its reservation was ready
     source: str = ""  # where the records are, for a person
-    uuid: str = ""  # of the run; empty where unknown
+    # Which run it is, and how far it had come; empty where unknown.
+    state_id: str = ""
     had_retries: bool = False  # so its makespan is not that of a run without
     others: tuple[History, ...] = ()  # earlier runs besides this one
     startup: Startup | None = None  # None: unknown

@@ -194,8 +194,8 @@ def of_output(options: PlanOptions, given: PlanningInput) -> Iterator[Finding]:
         path = options.absolute(folder)
         if file := _file_at(path):
             yield wrong("output", f"{file} is no folder", "another --output-dir")
-        elif _is_shut_folder(path):
-            what = f"you may not write to {path}, where results go"
+        elif _is_shut(there := nearest_folder(path)):
+            what = f"you may not write to {there}, where results go"
             yield wrong("output", what, "another --output-dir, or another mode of it")
 
 
@@ -267,19 +267,21 @@ def of_submit_dir(folder: Path) -> Finding:
 def _is_closed(known: Replica) -> bool:
     """Whether it is a file of this machine that the user may not read."""
     path = _path(known.pfn) if known.site == "local" else ""
-    return bool(path) and is_there(path) and not os.access(path, os.R_OK)
+    wanted = os.R_OK | os.X_OK if path and is_dir(path) else os.R_OK
+    return bool(path) and is_there(path) and not os.access(path, wanted)
 
 
 def _is_anywhere(known: Iterable[Replica]) -> bool:
     return any(r.site != "local" or _is_here(r.pfn) for r in known)
 
 
-def _is_shut_folder(path: Path) -> bool:
+def _is_shut(folder: Path) -> bool:
     """Whether its mode forbids to write there. A file system that takes no writes on
-    this machine may take those of others."""
-    if not is_dir(path) or os.access(path, os.W_OK | os.X_OK):
+    this machine may take those of others, and what is in a folder at the top may be
+    there on others alone."""
+    if folder.parent == Path("/") or os.access(folder, os.W_OK | os.X_OK):
         return False
-    return not os.statvfs(path).f_flag & os.ST_RDONLY
+    return not os.statvfs(folder).f_flag & os.ST_RDONLY
 
 
 def _is_here(pfn: str) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from pegasus_bb.core.files import is_on_root
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.model.catalogs import Catalogs, Site
@@ -66,8 +67,6 @@ def run_files(
     }
     if run.pool_folders:
         where["pools"] = run.pool_folders
-    if there := _results_there(planned.outputs):
-        where["results"] = there
     yield "placement.json", _placement(placement, where, planned)
     if run.transient is not None:
         yield "transient.json", as_json(run.transient.to_json())
@@ -208,6 +207,7 @@ def _plan(planned: ExecutableWorkflow, run: RunPlan) -> dict[str, Any]:
         "dag": planned.dag_name,
         "dag_size": planned.dag.size,
         "scratch": planned.scratch,
+        "results": _results_place(planned.outputs),
         "uuid": run.uuid,
         **({"chains": list(chain_lengths(run.chains))} if run.chains else {}),
         **({} if predicted is None else {"predicted": predicted.to_json()}),
@@ -230,17 +230,19 @@ def _placement(
     return as_json({"version": 1, **where, "files": files, "outputs": planned.outputs})
 
 
-def _results_there(outputs: Mapping[str, str]) -> list[str]:
-    """The folders that results go to, or what is there of their paths: a stage-out does
-    not make it again, for then its file system is not mounted. A mount point itself is
-    always there, and most are at the top."""
+def _results_place(outputs: Mapping[str, str]) -> dict[str, list[str]]:
+    """The folders that results go to, or what is there of their paths, for
+    runtime/results_place.py. A folder at the top is always there, mounted or not."""
     roots: set[str] = set()
     for lfn, dest in outputs.items():
         path = local_path(dest) or ""
         if path.endswith(f"/{lfn}"):
             roots.add(path[: -len(lfn) - 1])
-    there = {str(nearest_folder(Path(root))) for root in roots}
-    return sorted(folder for folder in there if folder.count("/") > 1)
+    there = sorted({str(nearest_folder(Path(root))) for root in roots})
+    return {
+        "folders": [folder for folder in there if folder.count("/") > 1],
+        "mounted": [folder for folder in there if not is_on_root(folder)],
+    }
 
 
 def _file(placed: PlacedFile) -> dict[str, Any]:

@@ -53,11 +53,17 @@ def history_of(run: Run) -> History:
         makespan=_makespan(run) if recorded and not run.retries else None,
         wait=None if run.fallback else run.gate_wait,
         source=_source(run, tasks),
-        uuid=run.uuid,
+        state_id=_state_id(run),
         had_retries=bool(run.retries),
         chains=run.chains,
         at_once=None if run.chains else _at_once(recorded),
     )
+
+
+def _state_id(run: Run) -> str:
+    """A run that goes on, or that is started over, has the same uuid."""
+    last = max((task.end for task in run.tasks), default=0.0)
+    return f"{run.uuid} {int(last)}" if run.uuid else ""
 
 
 def _at_once(tasks: Sequence[Task]) -> int | None:

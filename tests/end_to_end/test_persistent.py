@@ -46,21 +46,27 @@ def test_results_that_did_not_arrive_keep_the_reservation(site: Site) -> None:
     site.finishes("bb")
 
 
+@pytest.mark.parametrize("mode", ["persistent", "transient", "off"])
 def test_results_do_not_go_to_the_empty_place_of_a_file_system_that_is_away(
-    site: Site,
+    site: Site, mode: str
 ) -> None:
     results, away = site.results("bb"), site.root / "away"
     results.mkdir(parents=True)
-    submit = site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
-    setup = submit / "bb" / "bin" / "setup"
-    before(setup, f"mv {results} {away}", f"--bb {submit}/bb")
+    submit = site.planned("bb", "--bb-mode", mode, "-Ddagman.retry=0")
+    before(submit / "bb" / "bin" / "transfer", f"mv {results} {away} 2>/dev/null")
     failed = site.run("bb")
     assert failed.returncode == 80
     assert f"{results}: was there when this was planned" in failed.stderr
-    assert len(site.reservations()) == 1 and not results.exists()
-    refused = site.run("bb")
-    assert refused.returncode == 2
-    assert f"mkdir -p {results}" in refused.stderr
+    assert len(site.reservations()) == (mode == "persistent")
+    assert not results.exists()
+    for more in ((), ("--restart",)):
+        refused = site.bb("run", *more, str(submit))
+        assert refused.returncode == 2
+        assert f"{results}: was there when this was planned" in refused.stderr
+    assert not list(submit.glob("jobstate.log.*")), "nothing was moved aside"
+    (submit / "bb" / "bin" / "transfer.real").replace(
+        submit / "bb" / "bin" / "transfer"
+    )
     away.rename(results)
     site.finishes("bb")
 

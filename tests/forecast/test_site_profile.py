@@ -85,8 +85,8 @@ def test_a_profile_grows_and_ages(tmp_path: Path) -> None:
 def test_a_run_that_the_profile_has_is_not_counted_again(tmp_path: Path) -> None:
     path = tmp_path / "site.yml"
     first, second = (
-        replace(run(rate), uuid=uuid, source=uuid)
-        for rate, uuid in ((100e6, "1a"), (50e6, "2b"))
+        replace(run(rate), state_id=name, source=name)
+        for rate, name in ((100e6, "1a"), (50e6, "2b"))
     )
     rate = learned(path, first, second, first)
     written = path.read_text()
@@ -94,7 +94,7 @@ def test_a_run_that_the_profile_has_is_not_counted_again(tmp_path: Path) -> None
     assert [each.source for each in found.again] == ["2b", "1a"]
     assert found.places["pfs"].runs == 2
     assert path.read_text() == written
-    assert learned(path, first, replace(first, uuid="3c")) != rate
+    assert learned(path, first, replace(first, state_id="3c")) != rate
 
 
 def test_a_tier_without_a_new_run_stays_as_it_was(tmp_path: Path) -> None:

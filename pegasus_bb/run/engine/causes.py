@@ -147,24 +147,25 @@ def tier_full(run: FailedRun) -> Iterator[str]:
     if not full:
         return
     size = run.reserved
-    quota = run.quota
+    most = run.largest_capacity
+    wanted = min(2 * size, most) if most > size else 2 * size
     yield (
         f"cause:       the tier is full ({format_size(size)} by the plan), says "
         f"{abbreviate(full, _SHOWN)}"
     )
-    wanted = min(2 * size, quota) if quota > size else 2 * size
-    if 0 < quota < wanted:
-        yield (
-            "             that is all of its quota: raise it in the site catalog to "
-            f"{format_size(wanted)}, then:"
-        )
-    most = run.largest_capacity
     if 0 < most <= size:
         yield (
             "             that is all that its file system has: put some files on the "
             "PFS (bb.tier: pfs), or name a larger tier, then:"
         )
-    yield from _plan_again(run, capacity=min(wanted, most) if most else wanted)
+    elif run.quota > size:
+        wanted = min(wanted, run.quota)
+    elif run.quota:
+        yield (
+            "             that is all of its quota: raise it in the site catalog to "
+            f"{format_size(wanted)}, then:"
+        )
+    yield from _plan_again(run, capacity=wanted)
 
 
 def catalog_changed(run: FailedRun) -> Iterator[str]:

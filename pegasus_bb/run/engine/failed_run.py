@@ -108,7 +108,9 @@ class FailedRun:
         """The folder of a reservation whose file system has run out before it; empty
         where this machine does not see that."""
         path, room = self._room
-        return path if self.request and room < self.request.capacity else ""
+        # What the file system needs for itself is not room that others have taken.
+        few = self.request is not None and room < 0.98 * self.request.capacity
+        return path if few else ""
 
     @property
     def largest_capacity(self) -> int:

@@ -82,11 +82,12 @@ def run(
     check_place(place)
     with lock_submit_dir(place.lock):
         dag = place.read_dag()
-        prepared = prepare(
-            place, dag, lambda: check_runnable(dag, place.dag), restart=restart, ask=ask
-        )
-        if len(prepared.done) < len(dag.nodes):
-            check_results_place(place)
+
+        def check() -> None:
+            check_runnable(dag, place.dag)
+            check_results_place(place, restart=restart)
+
+        prepared = prepare(place, dag, check, restart=restart, ask=ask)
         note_load(place)
         slots = slots or len(os.sched_getaffinity(0))
         engine = _Run(place, dag, slots, progress or Watcher())

@@ -35,6 +35,7 @@ from pegasus_bb.runtime.bbdir import ELSEWHERE, BBDir
 from pegasus_bb.runtime.job_reservation.results import NOTES
 from pegasus_bb.runtime.release_steps import release_command
 from pegasus_bb.runtime.results_guard import ResultsGuard
+from pegasus_bb.runtime.results_place import ResultsPlace
 from pegasus_bb.runtime.storage_decision import DECISION_FILE, on_the_pfs
 
 _SHOWN = 4  # names in a note
@@ -130,16 +131,13 @@ def check_place(place: SubmitDir) -> None:
         )
 
 
-def check_results_place(place: SubmitDir) -> None:
-    """Raises UsageError where a stage-out on this machine could not end well: the
-    folder of the results was there at planning, and is not."""
-    for folder in BBDir(str(place.bb)).placement().get("results", ()):
-        if not Path(folder).is_dir():
-            raise UsageError(
-                f"{folder}: results go there; it was there when this was planned, and "
-                "is not any more: is its file system mounted? If it was removed, make "
-                f"it again: mkdir -p {quote(folder)}"
-            )
+def check_results_place(place: SubmitDir, *, restart: bool) -> None:
+    """Raises UsageError where a stage-out on this machine could not end well: the place
+    of the results is not what it was at planning. A run that has ended well needs it no
+    more."""
+    fault = ResultsPlace.of(BBDir(str(place.bb))).fault()
+    if fault and (restart or read_history(place.journal).finished != 0):
+        raise UsageError(f"results cannot be staged out: {fault}")
 
 
 def check_reservation(place: SubmitDir, dag: Dag, done: Set[str]) -> None:

@@ -158,6 +158,8 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 def _planned(folder: Path, plan: Path) -> SubmitDir:
     try:
         data = read_json(str(plan))
+        if not isinstance(data, dict):
+            raise TypeError("it is no mapping")
         nodes, edges = data.get("dag_size", (1, 0))
         return SubmitDir(
             folder,
@@ -165,5 +167,5 @@ def _planned(folder: Path, plan: Path) -> SubmitDir:
             int(data.get("evacuate_within", 0)),
             (int(nodes), int(edges)),
         )
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
         raise UsageError(f"{plan}: does not name a DAG file ({error})") from error

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 
 from pegasus_bb.core.light_typing import NamedTuple
+from pegasus_bb.core.paths import is_below
 from pegasus_bb.core.units import format_duration, format_files, format_size
 from pegasus_bb.runtime.draining.buffer import WatchedBuffer
 from pegasus_bb.runtime.draining.dumps import Dump, Interval, Waiting
@@ -54,7 +55,7 @@ class Drainer:
         self._say = say
         self._clock = clock
         self._run = os.urandom(8).hex()
-        self._dest = _place_of(route.dest)
+        self._mount = _mount_point(route.dest)  # of the destination
         self._waiting = Waiting(clock)
         self._lock = threading.Lock()
         self._pace: Pace | None = None
@@ -173,13 +174,12 @@ class Drainer:
         dest = self._route.dest
         try:
             folders = Folder.open(source), Folder.open(dest)
-            is_the_same = _place_of(dest) == self._dest
         except OSError as error:
             raise explained(error, source, dest) from error
-        if not is_the_same:
+        if is_below(self._mount, _mount_point(dest)):
             raise CopyFailed(
-                f"{on_a_line(dest)}: is another folder than at the start: is its file "
-                "system mounted?"
+                f"{on_a_line(dest)}: {on_a_line(self._mount)} was mounted at the "
+                "start, and is not any more; mount it again"
             )
 
         def wanted(path: str, found: os.stat_result) -> bool:
@@ -242,13 +242,11 @@ class Drainer:
         self._say(f"{_name(dump)}: {what}; {then if wait else 'they stay here'}")
 
 
-def _place_of(folder: str) -> tuple[str, int]:
-    """Its mount point and its inode: where its file system is away it has others, and
-    the same once that is back. A device may have another number then."""
-    mount = os.path.realpath(folder)
-    while not os.path.ismount(mount):
-        mount = os.path.dirname(mount)
-    return mount, os.stat(folder).st_ino if os.path.isdir(folder) else 0
+def _mount_point(folder: str) -> str:
+    path = os.path.realpath(folder)
+    while not os.path.ismount(path):
+        path = os.path.dirname(path)
+    return path
 
 
 def _name(dump: Dump) -> str:

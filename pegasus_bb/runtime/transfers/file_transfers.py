@@ -126,17 +126,16 @@ class FileTransfers:
         to_path = plain_path(self._scratch.real(dest.path))
         lfn = self._scratch.lfn_of(to_path)
         self._check_no_input(from_path, to_path)
-        home = self._scratch.home(lfn)
-        promised = not home and self._is_promised(job.lfn, to_path)
-        if promised:
-            self._scratch.check_results_place(to_path)
+        self._scratch.check_results_place(to_path)
         os.makedirs(os.path.dirname(to_path), exist_ok=True)
         if source.is_local and self._wants_link(lfn, dest):
             check_digest(from_path, from_path, job.checksum)
             return Done(job, self._link(from_path, to_path))
+        home = self._scratch.home(lfn)
         if home:
             self._check_no_input(from_path, home)
             os.makedirs(os.path.dirname(home), exist_ok=True)
+        promised = not home and self._is_promised(job.lfn, to_path)
         hint = self._scratch.hint(lfn)
         return Way(attempt, from_path, to_path, home or to_path, promised, hint)
 

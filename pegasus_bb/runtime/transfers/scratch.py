@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from pegasus_bb.core.errors import PegasusBBError, ReservationFailed, UsageError
 from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.paths import is_below
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.bind import Binding
+from pegasus_bb.runtime.results_place import ResultsPlace
 from pegasus_bb.runtime.scratch_links import checked_path
-from pegasus_bb.runtime.staging.failures import check_is_there
+from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.transfers.transfer_jobs import parse_url
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Scratch:
         promised = {lfn: parse_url(place) for lfn, place in outputs.items()}
         self.outputs = {lfn: url.path for lfn, url in promised.items() if url.is_local}
         self.promised = frozenset(promised)  # including remote destinations
-        self._results: Sequence[str] = placement.get("results", ())
+        self._results_place = ResultsPlace()
         self.pfs_root = str(placement.get("pfs_scratch", ""))
         self.pools: Mapping[str, str] = placement.get("pools", {})
         self.has_homes = bool(self.pfs_root) and any(
@@ -46,14 +47,20 @@ class Scratch:
         self.prefix = binding.real if binding else ""  # removed with the run
 
     def check_results_place(self, path: str) -> None:
-        """Raises CopyFailed if the folder that results go to was there at planning, and
-        is not any more."""
-        for folder in self._results:
-            if is_below(path, folder):
-                check_is_there(folder, "when this was planned")
+        """Raises CopyFailed if the place of results is not there as it was at
+        planning."""
+        fault = self._results_place.fault(path)
+        if fault:
+            raise CopyFailed(fault)
 
     @classmethod
     def of(cls, bb: BBDir, environ: Mapping[str, str]) -> Scratch:
+        scratch = cls._placed(bb, environ)
+        scratch._results_place = ResultsPlace.of(bb)
+        return scratch
+
+    @classmethod
+    def _placed(cls, bb: BBDir, environ: Mapping[str, str]) -> Scratch:
         if not bb.has_request:
             return cls({}, None)
         from pegasus_bb.runtime.backends.backend_table import open_backend

@@ -74,7 +74,8 @@ def test_a_full_tier_is_planned_again_with_what_its_file_system_has(
     room = SimpleNamespace(f_bavail=11, f_frsize=MIB)
     monkeypatch.setattr(os, "statvfs", lambda path: room)
     cause = run_status(find_submit_dir(folder.path)).cause
-    assert cause[-1].endswith("with --bb-capacity 8MiB")
+    assert "that is all that its file system has" in cause[1]
+    assert cause[-1].endswith("with --bb-capacity 16MiB")
     room.f_bavail = 14
     cause = run_status(find_submit_dir(folder.path)).cause
     assert cause[-1].endswith("with --bb-capacity 12MiB")

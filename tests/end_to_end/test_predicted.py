@@ -68,6 +68,8 @@ def test_auto_takes_the_mode_that_is_preferred(
     assert "is not used" not in done.stderr
     plan = site.plan_file("bb")
     assert plan["mode"] == mode
+    explained = site.bb("explain", "--bb-mode", "auto").stderr
+    assert ("auto takes no tier; the table" in explained) == (mode == "off")
     if mode != "off":
         (noted,) = plan["predicted"]["modes"]
         assert noted["mode"] == mode

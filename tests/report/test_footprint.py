@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.model.run import FileUse, Kind, Task
-from pegasus_bb.report.footprint import declared, footprint, programs, staged_in
+from pegasus_bb.report.footprint import (
+    declared,
+    footprint,
+    programs,
+    staged_in,
+    written_by,
+)
 from pegasus_bb.report.run_notes import Known
 from tests.report.sample_runs import a_task
 
@@ -88,6 +94,13 @@ UNKNOWN = Known(None, True, True)
 
 def a_stage_in(written: int | None) -> Task:
     return a_task(kind=Kind.STAGE_IN, wchar=written)
+
+
+def test_staged_out_bytes_are_those_that_its_jobs_wrote() -> None:
+    out = [a_task(kind=Kind.STAGE_OUT, wchar=MIB) for _ in range(2)]
+    assert written_by(Kind.STAGE_OUT, [*out, a_stage_in(5 * MIB)]) == 2 * MIB
+    again = a_task(kind=Kind.STAGE_OUT, wchar=MIB, retry=1)
+    assert written_by(Kind.STAGE_OUT, [*out, again]) is None
 
 
 @pytest.mark.parametrize(

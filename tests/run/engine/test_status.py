@@ -81,6 +81,11 @@ def test_a_full_tier_is_planned_again_with_what_its_file_system_has(
     assert cause[-1].endswith("with --bb-capacity 12MiB")
     text = folder.command("status", str(folder.path)).stdout
     assert "stopped; the last lines say what would do" in text
+    room.f_frsize = 1
+    for least, says in ((0.99, "the tier is full"), (0.9, "the file system of")):
+        room.f_bavail = int(least * 8 * MIB)
+        cause = run_status(find_submit_dir(folder.path)).cause
+        assert cause[0].startswith(f"cause:       {says}")
 
 
 @pytest.fixture

@@ -127,6 +127,17 @@ def test_nothing_goes_to_the_empty_place_of_a_file_system_that_is_away(
     assert job.on_pfs().keys() >= {"first", "fourth"}
 
 
+def test_a_file_system_that_is_mounted_late_is_drained_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mounts = {"/"}
+    monkeypatch.setattr(os.path, "ismount", mounts.__contains__)
+    job = Job(tmp_path)
+    mounts.add(str(job.pfs))
+    job.dump(first="one")
+    assert job.on_pfs() == {"first": "one"}
+
+
 def test_a_copy_that_is_not_what_was_written_is_not_safe(job: Job) -> None:
     job.dump(a="1", b="1")
     (job.pfs / "a").unlink()

@@ -6,17 +6,11 @@ back, and what is in it as well.
 
 from __future__ import annotations
 
-import os
-
 from pegasus_bb.core.files import is_on_root, read_json
 from pegasus_bb.core.light_typing import NamedTuple
 from pegasus_bb.core.paths import is_below
 from pegasus_bb.runtime.bbdir import BBDir
-
-_GONE = (
-    "is not any more: is its file system mounted? If the folder was removed, make it "
-    "again"
-)
+from pegasus_bb.runtime.staging.failures import missing_since
 
 
 class ResultsPlace(NamedTuple):
@@ -38,10 +32,16 @@ class ResultsPlace(NamedTuple):
     def fault(self, path: str = "") -> str:
         """Why results cannot go to ``path``, or to one of the folders; empty if they
         can."""
-        for folder in self.folders:
-            if (not path or is_below(path, folder)) and not os.path.isdir(folder):
-                return f"{folder}: was there when this was planned, and {_GONE}"
-        for folder in self.mounted:
-            if (not path or is_below(path, folder)) and is_on_root(folder):
+        for folder in _above(path, self.folders):
+            fault = missing_since(folder, "when this was planned")
+            if fault:
+                return fault
+        for folder in _above(path, self.mounted):
+            if is_on_root(folder):
                 return f"{folder}: was mounted when this was planned, and is not now"
         return ""
+
+
+def _above(path: str, folders: list[str]) -> list[str]:
+    """Those that ``path`` is below; all of them without a path."""
+    return [folder for folder in folders if not path or is_below(path, folder)]

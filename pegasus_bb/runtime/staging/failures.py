@@ -22,14 +22,22 @@ def not_a_file(path: str) -> CopyFailed:
     )
 
 
+def missing_since(folder: str, when: str) -> str:
+    """A message if ``folder``, which was there ``when``, is not; else empty. One that
+    were made again would be hidden when its file system is back."""
+    if os.path.isdir(folder):
+        return ""
+    return (
+        f"{on_a_line(folder)}: was there {when}, and is not any more: is its file "
+        "system mounted? If the folder was removed, make it again"
+    )
+
+
 def check_is_there(folder: str, when: str) -> None:
-    """Raises CopyFailed if ``folder``, which was there ``when``, is not. One that were
-    made again would be hidden when its file system is back."""
-    if not os.path.isdir(folder):
-        raise CopyFailed(
-            f"{on_a_line(folder)}: was there {when}, and is not any more: is its file "
-            "system mounted? If the folder was removed, make it again"
-        )
+    """Raises CopyFailed if ``folder``, which was there ``when``, is not."""
+    fault = missing_since(folder, when)
+    if fault:
+        raise CopyFailed(fault)
 
 
 def of_another_size(dest: str) -> CopyFailed:

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pegasus_bb.core.errors import UsageError
@@ -77,15 +78,10 @@ def update_profile(
 
     Raises UsageError if the runs show too little, or if the file is no profile.
     """
-    document = load(path, {}) if path.exists() else None
-    if document is not None and LEARNED not in document.data:
-        raise UsageError(f"{path}: it was not written by learn; name a new file")
-    speeds = read_speeds(document, (SPEEDS,), site) if document is not None else None
-    older = _older(document, site, speeds) if document is not None else {}
-    taken = _taken(document, site) if document is not None else []
+    data, speeds, older, taken = _profile(path, site)
     new, again = _new_and_again(runs, taken)
     if not new:
-        return Learned(older, again)
+        return Learned(dict(older), again)
     learned = learn_places(new, day)
     if not learned:
         raise UsageError(
@@ -102,9 +98,30 @@ def update_profile(
     slots = max(run.at_once or 1 for run in new)
     if speeds is not None:
         slots = max(slots, speeds.slots)
-    data = _with_taken(document.data if document else {}, site, taken)
-    _write(path, data, site, learned, slots)
+    taken = [*taken, *(run.state_id for run in new if run.state_id)]
+    _write(path, _with_taken(data, site, taken), site, learned, slots)
     return Learned(learned, again)
+
+
+class _Profile(NamedTuple):
+    """A profile before it is written, and what it has of the site."""
+
+    data: Mapping[str, Any] = MappingProxyType({})
+    speeds: Speeds | None = None
+    older: Mapping[str, LearnedPlace] = MappingProxyType({})
+    taken: Sequence[str] = ()  # runs, as histories name them
+
+
+def _profile(path: Path, site: str) -> _Profile:
+    """Raises UsageError if the file is no profile."""
+    if not path.exists():
+        return _Profile()
+    document = load(path, {})
+    if LEARNED not in document.data:
+        raise UsageError(f"{path}: it was not written by learn; name a new file")
+    speeds = read_speeds(document, (SPEEDS,), site)
+    older = _older(document, site, speeds)
+    return _Profile(document.data, speeds, older, _taken(document, site))
 
 
 def _taken(document: Document, site: str) -> list[str]:
@@ -115,15 +132,16 @@ def _taken(document: Document, site: str) -> list[str]:
 
 
 def _new_and_again(
-    runs: Sequence[History], taken: list[str]
+    runs: Sequence[History], taken: Sequence[str]
 ) -> tuple[list[History], list[History]]:
-    """Part ``runs`` by ``taken``, to which the new ones are added."""
+    """Part ``runs`` by whether they are in ``taken``, or came before."""
+    seen = set(taken)
     new: list[History] = []
     again: list[History] = []
     for run in runs:
-        (again if run.state_id in taken else new).append(run)
-        if run.state_id and run.state_id not in taken:
-            taken.append(run.state_id)
+        (again if run.state_id in seen else new).append(run)
+        if run.state_id:
+            seen.add(run.state_id)
     return new, again
 
 

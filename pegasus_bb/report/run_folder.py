@@ -35,7 +35,13 @@ from pegasus_bb.report.node_times import (
 )
 from pegasus_bb.report.records import load_yaml
 from pegasus_bb.report.reserved import reservations
-from pegasus_bb.report.run_clock import begun, exact_makespan, gate_wait, stood_still
+from pegasus_bb.report.run_clock import (
+    RunTime,
+    begun,
+    exact_makespan,
+    gate_wait,
+    stood_still,
+)
 from pegasus_bb.report.run_notes import (
     cached_inputs,
     count_job_reservations,
@@ -161,7 +167,9 @@ def _with_notes(run: Run, folder: Path, found: RunFiles, workflow: Path) -> Run:
         cached=cached,
         cached_bytes=cached_bytes,
         saved=results.size if results else written_by(Kind.STAGE_OUT, run.tasks),
-        safe=_at_work(run, start, results.last) if results else None,
+        safe=RunTime(start, run.stretches).at(results.last)
+        if results and start is not None
+        else None,
         footprint=footprint(files, run.tasks),
         drained=drained(folder),
         load=load_at_start(folder),
@@ -169,13 +177,6 @@ def _with_notes(run: Run, folder: Path, found: RunFiles, workflow: Path) -> Run:
         live_job_reservations=live_on_jobs(folder, run.tasks, reserved),
         stayed=stayed_on_nodes(folder, run.tasks, reserved),
     )
-
-
-def _at_work(run: Run, since: float | None, until: float) -> float | None:
-    """The seconds between those times without those in which the run stood still."""
-    if since is None:
-        return None
-    return (until - since) - stood_still(run.stretches, since, until)
 
 
 def _with_records(

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import click
 from click.shell_completion import CompletionItem
 
-from pegasus_bb.core.errors import BUG, INTERRUPTED, USAGE, PegasusBBError
+from pegasus_bb.core.errors import BUG, INTERRUPTED, USAGE, PegasusBBError, advice_on
 
 _NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
 _OWNER = "call it as the owner of that path, or have the path made writable for you"
@@ -178,8 +178,9 @@ def main() -> None:
         _say(str(error))
         sys.exit(error.exit_code)
     except OSError as error:
-        if error.filename is not None and error.errno in _NOT_ALLOWED:
-            _say(f"{error.filename}: {error.strerror}\n  fix:      {_OWNER}")
+        advice = _OWNER if error.errno in _NOT_ALLOWED else advice_on(error)
+        if error.filename is not None and advice:
+            _say(f"{error.filename}: {error.strerror}\n  fix:      {advice}")
             sys.exit(USAGE)
         if isinstance(error, FileNotFoundError) and not _has_folder():
             _say("the folder that you are in was removed\n  fix:      cd elsewhere")

@@ -26,15 +26,19 @@ NOT_MEASURED = 82
 INTERRUPTED = 130
 
 
-# What to do about an error that an administrator, a quota or `ulimit` mends.
+# What to do about an error that a person mends, and no change of ours.
 _ADVICE = {
     errno.EACCES: "get the right to write there",
     errno.EDQUOT: "free some space",
     errno.EFBIG: "raise the limit of file sizes (ulimit -f)",
     errno.EIO: "look after the file system",
+    errno.EISDIR: "move that folder away; a file belongs in its place",
+    errno.ELOOP: "mend the symbolic links of that path",
     errno.EMFILE: "raise the limit of open files (ulimit -n)",
+    errno.ENAMETOOLONG: "take a shorter path",
     errno.ENFILE: "let others close files",
     errno.ENOSPC: "free some space",
+    errno.ENOTDIR: "move the file away that stands for a folder of that path",
     errno.EPERM: "get the right to write there",
     errno.EROFS: "make it writable",
     errno.ESTALE: "look after the file system",

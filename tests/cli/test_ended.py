@@ -39,16 +39,28 @@ def test_under_nohup_a_closed_terminal_ends_nothing() -> None:
         signal.signal(signal.SIGHUP, before)
 
 
-def test_what_the_user_may_not_write_is_a_line_and_no_traceback(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("number", "path", "advice"),
+    [
+        (errno.EACCES, "run/.engine.lock", "call it as the owner"),
+        (errno.EISDIR, "run/jobstate.log", "move that folder away"),
+        (errno.EIO, "run/bb/plan.json", "look after the file system"),
+    ],
+)
+def test_what_a_person_mends_is_a_line_and_no_traceback(
+    number: int,
+    path: str,
+    advice: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def forbidden(**_: object) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied", "run/.engine.lock")
+    def refused(**_: object) -> None:
+        raise OSError(number, os.strerror(number), path)
 
-    monkeypatch.setattr("pegasus_bb.cli.cli", forbidden)
+    monkeypatch.setattr("pegasus_bb.cli.cli", refused)
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 2
     first, second = capsys.readouterr().err.splitlines()
-    assert first == "pegasus-bb: run/.engine.lock: Permission denied"
-    assert second.startswith("  fix:      call it as the owner")
+    assert first == f"pegasus-bb: {path}: {os.strerror(number)}"
+    assert second.startswith(f"  fix:      {advice}")

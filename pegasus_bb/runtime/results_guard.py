@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from functools import cache
 from urllib.parse import unquote, urlsplit
 
 from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
+from pegasus_bb.core.paths import is_below
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.staging.failures import CopyFailed
@@ -42,17 +44,13 @@ class ResultsGuard:
         self._read_all = read_all
         self._noted: dict[str, dict[str, Any]] | None = None
         self._outputs: Mapping[str, str] = {}
-        self._vanishing: list[str] = []  # the reservation's folders
+        self._vanishing: list[str] = []  # the reservation's folders, as real paths
+        self._real = cache(os.path.realpath)  # of folders
 
     def why_unsafe(self, lfn: str) -> str:
         noted = self._read()
         place = local_path(str(self._outputs.get(lfn, "")))
-        return _why_unsafe(
-            place,
-            noted.get(lfn, {}),
-            read_all=bool(self._read_all),
-            vanishing=self._vanishing,
-        )
+        return self._fault(place, noted.get(lfn, {}))
 
     def unsafe(self) -> Iterator[Unsafe]:
         """Every promised result that manifest and disk do not prove to be safe."""
@@ -70,9 +68,40 @@ class ResultsGuard:
             placement = self._bb.placement()
             self._outputs = placement.get("outputs", {})
             if self._buffer:
-                self._vanishing = [self._buffer, *placement.get("pools", {}).values()]
+                folders = self._buffer, *placement.get("pools", {}).values()
+                self._vanishing = [os.path.realpath(folder) for folder in folders]
             self._noted = manifest.read(self._bb.file("manifest.jsonl"), request.uuid)
         return self._noted
+
+    def _fault(self, dest: str, entry: Mapping[str, Any]) -> str:
+        if not dest:
+            return "its destination cannot be looked at from here"
+        if not entry:
+            return f"no stage-out has noted that it is whole; promised at {dest}"
+        if os.path.normpath(str(entry.get("dest", ""))) != os.path.normpath(dest):
+            return f"stage-out put it to {entry.get('dest')}; promised at {dest}"
+        try:
+            status = os.lstat(dest)
+        except OSError as error:
+            return f"{dest}: {error.strerror}"
+        is_folder = stat.S_ISDIR(status.st_mode)
+        if not is_folder and not stat.S_ISREG(status.st_mode):
+            return f"{dest} is not a file of its own (a link may lead to the buffer)"
+        if self._vanishes(dest):
+            return f"{dest} lies on the reservation itself"
+        if is_folder:  # its own times do not cover its contents: always read again
+            return _digest_fault(dest, str(entry.get("digest", "")))
+        if status.st_size != entry.get("size"):
+            return f"{dest} has {status.st_size} bytes, expected {entry.get('size')}"
+        if not self._read_all and stamp(status) == entry.get("stat"):
+            return ""
+        return _digest_fault(dest, str(entry.get("digest", "")))
+
+    def _vanishes(self, dest: str) -> bool:
+        """Whether ``dest``, which is no link, is removed with the reservation."""
+        folder, name = os.path.split(dest.rstrip("/"))
+        real = os.path.join(self._real(folder), name)
+        return any(real == each or is_below(real, each) for each in self._vanishing)
 
 
 def local_path(place: str) -> str:
@@ -81,38 +110,6 @@ def local_path(place: str) -> str:
         url = urlsplit(place)
         return unquote(url.path) if url.scheme == "file" else ""
     return place
-
-
-def _why_unsafe(
-    dest: str, entry: dict[str, Any], *, read_all: bool, vanishing: Sequence[str]
-) -> str:
-    if not dest:
-        return "its destination cannot be looked at from here"
-    if not entry:
-        return f"no stage-out has noted that it is whole; promised at {dest}"
-    if os.path.normpath(str(entry.get("dest", ""))) != os.path.normpath(dest):
-        return f"stage-out put it to {entry.get('dest')}; promised at {dest}"
-    try:
-        status = os.lstat(dest)
-    except OSError as error:
-        return f"{dest}: {error.strerror}"
-    is_folder = stat.S_ISDIR(status.st_mode)
-    if not is_folder and not stat.S_ISREG(status.st_mode):
-        return f"{dest} is not a file of its own (a link may lead to the buffer)"
-    if any(_lies_in(dest, folder) for folder in vanishing):
-        return f"{dest} lies on the reservation itself"
-    if is_folder:  # its own times do not cover its contents: always read again
-        return _digest_fault(dest, str(entry.get("digest", "")))
-    if status.st_size != entry.get("size"):
-        return f"{dest} has {status.st_size} bytes, expected {entry.get('size')}"
-    if not read_all and stamp(status) == entry.get("stat"):
-        return ""
-    return _digest_fault(dest, str(entry.get("digest", "")))
-
-
-def _lies_in(path: str, folder: str) -> bool:
-    real = os.path.realpath(folder)
-    return os.path.commonpath([os.path.realpath(path), real]) == real
 
 
 def _digest_fault(dest: str, expected: str) -> str:

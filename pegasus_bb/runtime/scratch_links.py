@@ -13,7 +13,7 @@ from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 from pegasus_bb.core.paths import cut_name, is_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 _TRIES = 100  # to replace a link that other processes replace as well
 
@@ -31,11 +31,13 @@ class Link(NamedTuple):
     ours: bool  # target lies in a folder of this run; we may write there
 
 
-def checked_path(scratch: str, lfn: str) -> str:
+def checked_path(
+    scratch: str, lfn: str, real: Callable[[str], str] = os.path.realpath
+) -> str:
     """The path of ``lfn`` in ``scratch``. Raises UsageError if it leads outside.
 
     A folder of the path that is a link to another place leads outside, too; the file
-    itself may be a link.
+    itself may be a link. ``real``: the real path of a folder.
     """
     parts = lfn.split("/")
     path = os.path.normpath(os.path.join(scratch, lfn))
@@ -46,8 +48,8 @@ def checked_path(scratch: str, lfn: str) -> str:
         or not is_below(path, scratch)
     ):
         raise UsageError(f"LFN {lfn!r} leads out of the scratch directory {scratch}")
-    folder = os.path.realpath(os.path.dirname(path))
-    root = os.path.realpath(scratch)
+    folder = real(os.path.dirname(path))
+    root = real(scratch)
     if folder != root and not is_below(folder, root):
         raise UsageError(
             f"LFN {lfn!r} leads out of the scratch directory {scratch}, through a link "

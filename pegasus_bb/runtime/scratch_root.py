@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cache
 
 from pegasus_bb.core.files import read_json, sync_directory
 from pegasus_bb.core.removal import remove as remove_tree
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.staging.items import stamp
 
 MARK = ".pegasus_bb_scratch"
 
@@ -24,6 +26,8 @@ class Roots:
     def __init__(self, uuid: str, roots: list[str]) -> None:
         self._uuid = uuid
         self._roots = {os.path.normpath(root) for root in roots if root}
+        self._real = cache(os.path.realpath)  # of folders
+        self._read: dict[str, tuple[list[int], set[str]]] = {}  # mark -> state, runs
 
     @classmethod
     def of(cls, bb: BBDir, on_tier: list[str]) -> Roots:
@@ -45,10 +49,10 @@ class Roots:
         The target of a link in the root is elsewhere; the link itself is inside.
         """
         path = os.path.normpath(path)
-        folder = os.path.realpath(os.path.dirname(path)) + "/"
+        folder = self._real(os.path.dirname(path)) + "/"
         return any(
             path.startswith(root + "/")
-            and folder.startswith(os.path.realpath(root) + "/")
+            and folder.startswith(self._real(root) + "/")
             and self._is_ours(root)
             for root in self._roots
         )
@@ -110,11 +114,15 @@ class Roots:
     def _is_ours(self, path: str) -> bool:
         return self._marks(path) == {self._uuid}
 
-    @staticmethod
-    def _marks(path: str) -> set[str]:
-        """The runs that have marked root ``path``."""
+    def _marks(self, path: str) -> set[str]:
+        """The runs that have marked root ``path``; read again when they change."""
+        mark = os.path.join(path, MARK)
         try:
-            with open(os.path.join(path, MARK), encoding="utf-8") as mark:
-                return set(mark.read().split())
+            found = os.stat(mark)
+            now = [found.st_size, *stamp(found)]
+            if self._read.get(mark, ([],))[0] != now:
+                with open(mark, encoding="utf-8") as text:
+                    self._read[mark] = now, set(text.read().split())
         except (OSError, UnicodeDecodeError):
             return set()
+        return self._read[mark][1]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pegasus_bb.runtime.bind import Binding
 from pegasus_bb.runtime.scratch_root import MARK, Roots
 from pegasus_bb.runtime.transfers.folder_jobs import Remover, RemoveRefused
 from pegasus_bb.runtime.transfers.scratch import Scratch
@@ -59,6 +61,29 @@ class TestFolders:
         )
         with pytest.raises(RemoveRefused):
             remover.remove(Remove(parse_url(f"file://{path}"), True, {}))
+
+    def test_a_long_list_looks_at_its_folders_once(
+        self, site: Site, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        placement = {"scratch": SCRATCH, "files": {}}
+        scratch = Scratch(placement, Binding(PREFIX, str(site.real)))
+        roots = Roots("run-1", [scratch.root])
+        roots.make(scratch.root)
+        remover = Remover(scratch, roots, [], lambda lfn: "", ["/home/me"])
+        seen: Counter[str] = Counter()
+        lstat = os.lstat
+
+        def counted(path: str) -> os.stat_result:
+            seen[path] += 1
+            return lstat(path)
+
+        monkeypatch.setattr(os, "lstat", counted)
+        for number in range(50):
+            (site.scratch / f"{number}.txt").write_text("x")
+            url = parse_url(f"file://{SCRATCH}/{number}.txt")
+            remover.remove(Remove(url, False, {}))
+        assert names(site.scratch) == [MARK]
+        assert max(seen[str(above)] for above in site.scratch.parents) < 10
 
     def test_without_a_buffer_what_the_run_made_goes_folders_too(
         self, site: Site

@@ -46,7 +46,7 @@ class FileTransfers:
         self._copies = copies
         self._links = links
         self._schemes = schemes
-        self._real: dict[str, str] = {}  # folder -> its real path
+        self._folders: set[str] = set()  # that were made, or were there
 
     def move(self, jobs: Sequence[Transfer]) -> Iterator[Done]:
         """Do all ``jobs`` that can be done; yields the outcome of each, in any order.
@@ -99,9 +99,7 @@ class FileTransfers:
         """The real path of ``target``: two paths may lead to one folder, through
         links."""
         folder, name = os.path.split(target)
-        if folder not in self._real:
-            self._real[folder] = os.path.realpath(folder)
-        return os.path.join(self._real[folder], name)
+        return os.path.join(self._scratch.real_folder(folder), name)
 
     def _copy(self, copies: Sequence[list[Way]]) -> Iterator[Done | Try]:
         """Make each copy once for all ways that share it."""
@@ -127,17 +125,23 @@ class FileTransfers:
         lfn = self._scratch.lfn_of(to_path)
         self._check_no_input(from_path, to_path)
         self._scratch.check_results_place(to_path)
-        os.makedirs(os.path.dirname(to_path), exist_ok=True)
+        self._make_folder_of(to_path)
         if source.is_local and self._wants_link(lfn, dest):
             check_digest(from_path, from_path, job.checksum)
             return Done(job, self._link(from_path, to_path))
         home = self._scratch.home(lfn)
         if home:
             self._check_no_input(from_path, home)
-            os.makedirs(os.path.dirname(home), exist_ok=True)
+            self._make_folder_of(home)
         promised = not home and self._is_promised(job.lfn, to_path)
         hint = self._scratch.hint(lfn)
         return Way(attempt, from_path, to_path, home or to_path, promised, hint)
+
+    def _make_folder_of(self, path: str) -> None:
+        folder = os.path.dirname(path)
+        if folder not in self._folders:
+            os.makedirs(folder, exist_ok=True)
+            self._folders.add(folder)
 
     def _source(self, source: Url) -> str:
         """Its path, or its URL if it is of another host. Raises CopyFailed."""

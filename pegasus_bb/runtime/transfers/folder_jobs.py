@@ -142,9 +142,10 @@ class Remover:
     def _check(self, path: str) -> None:
         if ".." in path.split("/") or path.count("/") < 2:
             raise RemoveRefused(f"{path}: no job removes that")
-        mine = {os.path.normpath(path), os.path.realpath(path)}
-        if os.path.islink(path):  # only the link itself would go
-            mine = {os.path.normpath(path)}
+        mine = {os.path.normpath(path)}
+        if not os.path.islink(path):  # else only the link itself would go
+            folder, name = os.path.split(path)
+            mine.add(os.path.join(self._scratch.real_folder(folder), name))
         if self._kept is None:
             self._kept = _with_folders(self._keep)
         for each in mine & self._kept.keys():

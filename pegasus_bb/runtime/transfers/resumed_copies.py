@@ -83,7 +83,7 @@ class Copies:
                 elif way.is_remote:
                     self._make_room(way)
                     remote.append(way)
-                elif os.path.isdir(way.source) or _is_there(way):
+                elif _is_own_copy(way):
                     alone.append(way)
                 else:
                     self._make_room(way)
@@ -260,8 +260,6 @@ class Copies:
         """Remove the complete copy of a killed attempt: the buffer has no room for two.
         The source exists, and no job reads the copy before this job has ended."""
         if self._is_on_tier(way.target) and not self._is_on_tier(way.source):
-            if not way.is_remote:
-                os.stat(way.source)
             with contextlib.suppress(FileNotFoundError):
                 if stat.S_ISREG(os.lstat(way.target).st_mode):
                     os.unlink(way.target)
@@ -295,9 +293,11 @@ def _place(path: str, opened: dict[str, Folder]) -> tuple[Folder, str]:
     return opened[folder], name
 
 
-def _is_there(way: Way) -> bool:
-    """Whether source and copy are one file. Raises OSError if there is no source."""
-    return same_file(os.stat(way.source), way.target) is not None
+def _is_own_copy(way: Way) -> bool:
+    """Whether it is a folder, or a file that is its own copy. Raises OSError if there
+    is no source."""
+    found = os.stat(way.source)
+    return stat.S_ISDIR(found.st_mode) or same_file(found, way.target) is not None
 
 
 def _has_come(way: Way) -> bool:

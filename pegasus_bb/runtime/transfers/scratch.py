@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 
 from pegasus_bb.core.errors import PegasusBBError, ReservationFailed, UsageError
 from pegasus_bb.core.light_typing import TYPE_CHECKING
@@ -45,6 +46,8 @@ class Scratch:
         self._why = why
         self.root = binding.text(self._planned) if binding else ""
         self.prefix = binding.real if binding else ""  # removed with the run
+        # The real path of a folder, asked once for all files of a list.
+        self.real_folder: Callable[[str], str] = cache(os.path.realpath)
 
     def check_results_place(self, path: str) -> None:
         """Raises CopyFailed if the place of results is not there as it was at
@@ -111,7 +114,7 @@ class Scratch:
         lfn = os.path.normpath(path[len(root) + 1 :].lstrip("/") or ".")
         if lfn == ".":
             return None
-        checked_path(root, lfn)
+        checked_path(root, lfn, self.real_folder)
         return lfn
 
     def entry(self, lfn: str | None) -> Mapping[str, Any]:
@@ -129,7 +132,9 @@ class Scratch:
         root = self.pools.get(entry.get("pool", ""), "")
         if entry.get("tier") == PFS and entry.get("how") != "link":
             root = self.pfs_root
-        return checked_path(root, lfn) if lfn is not None and root else ""
+        if lfn is None or not root:
+            return ""
+        return checked_path(root, lfn, self.real_folder)
 
     def link_text(self, source: str, dest: str) -> str:
         """The text of a link at ``dest`` to ``source``.
@@ -137,9 +142,9 @@ class Scratch:
         It is relative inside the buffer, because each job may see another path of it.
         """
         folder, name = os.path.split(source)
-        target = os.path.join(os.path.realpath(folder), name)
-        start = os.path.realpath(os.path.dirname(dest))
-        buffer = os.path.realpath(self.prefix) if self.prefix else ""
+        target = os.path.join(self.real_folder(folder), name)
+        start = self.real_folder(os.path.dirname(dest))
+        buffer = self.real_folder(self.prefix) if self.prefix else ""
         if is_below(target, buffer) and is_below(f"{start}/", buffer):
             return os.path.relpath(target, start)
         return source

@@ -22,7 +22,7 @@ from pegasus_bb.runtime.bind import Binding
 from pegasus_bb.runtime.node_lock import lock_node
 from pegasus_bb.runtime.private_inputs import LinkedInputs, bring
 from pegasus_bb.runtime.private_outputs import move_back
-from pegasus_bb.runtime.scratch_links import Link, checked_path
+from pegasus_bb.runtime.scratch_links import Link, RealFolders, checked_path
 from pegasus_bb.runtime.task import (
     missing_message,
     run_command,
@@ -209,23 +209,24 @@ def _fill(folder: PrivateFolder) -> LinkedInputs:
         os.makedirs(checked_path(path, inner), exist_ok=True)
     linked = LinkedInputs()
     copied = set(needs.copied)
+    real = RealFolders()
 
     def fetch(lfn: str, *, whole: bool) -> None:
-        source, here = place(scratch, lfn), place(path, lfn)
+        source, here = place(scratch, lfn, real), place(path, lfn, real)
         bring(lfn, source, here, linked, below=needs.below, whole=whole)
 
     for lfn in needs.inputs:
         fetch(lfn, whole=lfn in copied)
     for lfn in needs.checkpoints:
-        if os.path.exists(place(scratch, lfn)):
+        if os.path.exists(place(scratch, lfn, real)):
             fetch(lfn, whole=True)
     return linked
 
 
-def place(folder: str, lfn: str) -> str:
+def place(folder: str, lfn: str, real: RealFolders) -> str:
     """The path of ``lfn`` in ``folder``. Raises UsageError if it leads outside."""
     if "/" in lfn or lfn in ("", ".", ".."):
-        return checked_path(folder, lfn)
+        return checked_path(folder, lfn, real)
     return os.path.join(folder, lfn)
 
 
@@ -239,17 +240,18 @@ def _finish(
 ) -> int:
     """Give checkpoints and outputs back; returns the exit status of the job."""
     needs = folder.needs
-    there = (place(folder.path, lfn) for lfn in needs.checkpoints)
+    real = RealFolders()  # new: the task may have changed folders
+    there = (place(folder.path, lfn, real) for lfn in needs.checkpoints)
     made = [n for n, path in zip(needs.checkpoints, there) if os.path.lexists(path)]
     status = _give_back(folder, made, status)
     if status:
         tell(linked.changed() or _wish_for_copies(folder, linked) or linked.advice())
         return status
-    tell(why := linked.changed() or _missing(needs, folder.path))
+    tell(why := linked.changed() or _missing(needs, folder.path, real))
     if why:
         return 1
     for lfn in needs.outputs:
-        linked.open_copy(place(folder.path, lfn))
+        linked.open_copy(place(folder.path, lfn, real))
     planned = {link.lfn for link in links}
     return _give_back(folder, needs.outputs, status, read=needs.read, planned=planned)
 
@@ -267,9 +269,9 @@ def _wish_for_copies(folder: PrivateFolder, linked: LinkedInputs) -> str:
     )
 
 
-def _missing(needs: PrivateNeeds, folder: str) -> str:
-    lost = [n for n in needs.outputs if not os.path.lexists(place(folder, n))]
-    return missing_message(lost)
+def _missing(needs: PrivateNeeds, folder: str, real: RealFolders) -> str:
+    paths = ((lfn, place(folder, lfn, real)) for lfn in needs.outputs)
+    return missing_message([lfn for lfn, path in paths if not os.path.lexists(path)])
 
 
 def _give_back(
@@ -281,12 +283,17 @@ def _give_back(
     planned: Any = (),
 ) -> int:
     closed = set(read)
+    real = RealFolders()
+    folders: set[str] = set()  # of outputs, in the workflow directory
     for lfn in lfns:
         try:
-            made, dest = place(folder.path, lfn), place(folder.scratch, lfn)
+            made = place(folder.path, lfn, real)
+            dest = place(folder.scratch, lfn, real)
             is_read, is_link = lfn in closed, lfn in planned
-            if "/" in lfn and os.path.isdir(folder.scratch):  # Pegasus makes none
-                os.makedirs(os.path.dirname(dest), exist_ok=True)
+            above = os.path.dirname(dest)
+            if "/" in lfn and above not in folders and os.path.isdir(folder.scratch):
+                os.makedirs(above, exist_ok=True)  # Pegasus makes none
+                folders.add(above)
             move_back(made, dest, folder.going, is_read=is_read, is_link=is_link)
         except PegasusBBError as error:
             tell(str(error))

@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from functools import cache
 from urllib.parse import unquote, urlsplit
 
 from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 from pegasus_bb.core.paths import is_below
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.scratch_links import RealFolders
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.folder_lfns import digest_path
 from pegasus_bb.runtime.staging.items import stamp
@@ -45,7 +45,7 @@ class ResultsGuard:
         self._noted: dict[str, dict[str, Any]] | None = None
         self._outputs: Mapping[str, str] = {}
         self._vanishing: list[str] = []  # the reservation's folders, as real paths
-        self._real = cache(os.path.realpath)  # of folders
+        self._real = RealFolders()
 
     def why_unsafe(self, lfn: str) -> str:
         noted = self._read()

@@ -22,6 +22,19 @@ class LinkFailed(PegasusBBError):
     """A link could not be made, or the file that replaced it could not be moved."""
 
 
+class RealFolders:
+    """The real path of a folder, asked once: what has many files to look at, and finds
+    the folders as it leaves them, asks for no folder again."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+
+    def __call__(self, folder: str) -> str:
+        if folder not in self._known:
+            self._known[folder] = os.path.realpath(folder)
+        return self._known[folder]
+
+
 class Link(NamedTuple):
     """A name on the buffer, and the file elsewhere that it leads to."""
 
@@ -37,7 +50,7 @@ def checked_path(
     """The path of ``lfn`` in ``scratch``. Raises UsageError if it leads outside.
 
     A folder of the path that is a link to another place leads outside, too; the file
-    itself may be a link. ``real``: the real path of a folder.
+    itself may be a link. ``real`` gives the real path of a folder.
     """
     parts = lfn.split("/")
     path = os.path.normpath(os.path.join(scratch, lfn))

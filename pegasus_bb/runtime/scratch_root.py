@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import cache
 
 from pegasus_bb.core.files import read_json, sync_directory
 from pegasus_bb.core.removal import remove as remove_tree
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.scratch_links import RealFolders
 from pegasus_bb.runtime.staging.items import stamp
 
 MARK = ".pegasus_bb_scratch"
@@ -26,7 +26,7 @@ class Roots:
     def __init__(self, uuid: str, roots: list[str]) -> None:
         self._uuid = uuid
         self._roots = {os.path.normpath(root) for root in roots if root}
-        self._real = cache(os.path.realpath)  # of folders
+        self._real = RealFolders()
         self._read: dict[str, tuple[list[int], set[str]]] = {}  # mark -> state, runs
 
     @classmethod

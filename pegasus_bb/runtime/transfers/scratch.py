@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Mapping
 
 from pegasus_bb.core.errors import PegasusBBError, ReservationFailed, UsageError
 from pegasus_bb.core.light_typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from pegasus_bb.core.paths import is_below
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.bind import Binding
 from pegasus_bb.runtime.results_place import ResultsPlace
-from pegasus_bb.runtime.scratch_links import checked_path
+from pegasus_bb.runtime.scratch_links import RealFolders, checked_path
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.transfers.transfer_jobs import parse_url
 
@@ -46,8 +45,7 @@ class Scratch:
         self._why = why
         self.root = binding.text(self._planned) if binding else ""
         self.prefix = binding.real if binding else ""  # removed with the run
-        # The real path of a folder, asked once for all files of a list.
-        self.real_folder: Callable[[str], str] = cache(os.path.realpath)
+        self.real_folder = RealFolders()
 
     def check_results_place(self, path: str) -> None:
         """Raises CopyFailed if the place of results is not there as it was at

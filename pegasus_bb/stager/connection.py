@@ -87,6 +87,12 @@ class Connection:
         while self.is_open and self._writer.transport.get_write_buffer_size():
             await asyncio.sleep(_LOOK)
 
+    async def has_answered(self) -> None:
+        """Return when all requests so far are answered, and the answers were read."""
+        if self._under_way:
+            await asyncio.wait(self._under_way)
+        await self.has_written()
+
     def close(self) -> None:
         """Read and write no more."""
         self.is_open = False

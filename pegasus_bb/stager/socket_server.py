@@ -43,6 +43,7 @@ _TURN = 0.0005  # seconds until another thread may go on
 _TICK = 5.0  # seconds between two looks at idleness and old tasks
 _CONNECTIONS = 64  # of one user at a time, so that none takes those of all
 _ENDING = 5.0  # seconds in which an idle service of the user that ends has gone
+_LAST_ANSWERS = 1.0  # seconds for clients that read slowly
 _NAMES = (CONTROL_SOCKET, USER_SOCKET)  # in this order: who can ask finds both
 _BACKLOG = 128
 _FIRST = 3  # SD_LISTEN_FDS_START of sd_listen_fds(3)
@@ -123,7 +124,9 @@ class Server:
         """Serve until shutdown, a signal, or, for a user's service, idleness."""
         self._service.dispatch.hand_out()  # what an earlier service has left
         servers = [
-            await asyncio.start_unix_server(
+            # Not start_unix_server: from Python 3.13 on it removes the socket's file,
+            # which systemd has made.
+            await asyncio.start_server(
                 partial(self._accept, name), sock=listening, limit=LONGEST
             )
             for name, listening in self._sockets.items()
@@ -136,6 +139,8 @@ class Server:
                 await asyncio.wait_for(self._ended.wait(), tick)
             except asyncio.TimeoutError:
                 self._service.tidy()
+        if self._service.is_idle:  # each answer that a client waits for is there
+            await self._let_answers_go()
         for connection in list(self._connections):
             connection.close()
         if self._slurm is not None:
@@ -159,6 +164,11 @@ class Server:
         from pegasus_bb.stager.slurm.attendant import Attendant
 
         return Attendant(config.slurm, self._service, self._loop)
+
+    async def _let_answers_go(self) -> None:
+        answers = (connection.has_answered() for connection in self._connections)
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(asyncio.gather(*answers), _LAST_ANSWERS)
 
     def _is_over(self) -> bool:
         if self._ended.is_set():

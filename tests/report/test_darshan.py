@@ -43,6 +43,7 @@ REFERENCE = [
 ]
 
 
+@pytest.mark.usefixtures("pydarshan")
 def test_each_log_says_what_darshan_itself_says() -> None:
     found = logs()
     for name, ranks, moved, rate, seconds in REFERENCE:
@@ -54,6 +55,7 @@ def test_each_log_says_what_darshan_itself_says() -> None:
             assert posix.seconds == pytest.approx(seconds, abs=0.001), name
 
 
+@pytest.mark.usefixtures("pydarshan")
 def test_damaged_logs_cost_only_themselves(tmp_path: Path) -> None:
     """Cut anywhere, or with other bytes anywhere: no number comes of it by chance."""
     data = next(shipped().rglob("ior_hdf5_example.darshan")).read_bytes()

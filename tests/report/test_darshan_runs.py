@@ -20,6 +20,7 @@ HEADER = 48_064
 ALL = 2 * (SGT + HEADER)
 
 
+@pytest.mark.usefixtures("pydarshan")
 @pytest.mark.parametrize("side", ["pfs", "bb"])
 def test_ranks_wrote_every_byte_of_the_shared_files_once(side: str) -> None:
     run = logged_run(side)
@@ -35,6 +36,7 @@ def test_ranks_wrote_every_byte_of_the_shared_files_once(side: str) -> None:
     }
 
 
+@pytest.mark.usefixtures("pydarshan")
 def test_planning_learns_from_a_log_what_no_record_says(tmp_path: Path) -> None:
     """Kickstart without -t counts no bytes; it looks at files that it is told of."""
     run = tmp_path / "run"

@@ -26,6 +26,7 @@ def test_a_tasks_wait_has_the_meaning_that_the_document_names() -> None:
     assert measured["runs"]["bb"][0]["tasks"][0]["io_wait"] == 0.125
 
 
+@pytest.mark.usefixtures("pydarshan")
 def test_the_page_describes_every_key() -> None:
     """Of a real run with Darshan's logs, and of all that is empty in it."""
     document = to_document(compare(*([logged_run(side)] for side in SIDES)))

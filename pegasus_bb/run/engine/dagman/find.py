@@ -20,6 +20,8 @@ _TERMINATED = 5
 _ABORTED = 9
 _HELD = 12
 _RELEASED = 13
+_TORN = "ULOG_RD_ERROR"
+_MOST_TORN = 100  # events in a row; more is no log
 _HOST = re.compile(r"[?&]alias=([^&>]+)")
 
 
@@ -151,12 +153,24 @@ class LifeLog:
         return dict(self._lives)
 
     def _events(self) -> Iterator[Any]:
+        """Without those that a full disk has torn, and the one behind each, with which
+        HTCondor's reader skips it: the queue tells whether a DAGMan is still there."""
         try:
             if self._source is None:
                 if not self._path.exists():
                     return
                 self._source = htcondor2().JobEventLog(str(self._path))
-            yield from self._source.events(stop_after=0)
+            torn = 0  # since the last event
+            while torn < _MOST_TORN:
+                try:
+                    for event in self._source.events(stop_after=0):
+                        torn = 0
+                        yield event
+                    return
+                except htcondor2().HTCondorException as error:
+                    torn += 1
+                    if _TORN not in str(error) or torn == _MOST_TORN:
+                        raise
         except (OSError, ValueError, htcondor2().HTCondorException) as error:
             raise UsageError(
                 f"{self._path}: what became of DAGMan cannot be read ({error}); "

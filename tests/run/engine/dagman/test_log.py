@@ -45,6 +45,22 @@ def test_a_dagman_that_was_held_and_killed_was_not_over(tmp_path: Path) -> None:
     assert seen[3][0].reason == "via condor_hold (by user wfuser)"
 
 
+def test_an_event_that_a_full_disk_has_torn_is_left_out(tmp_path: Path) -> None:
+    """With the one behind it. A job of which no end is read is asked for in the
+    queue."""
+    whole = (RECORDED / "failed.dagman.log").read_text()
+    submitted, executes, ended, _ = whole.split("...\n")
+    path = tmp_path / "log"
+    torn = executes[: len(executes) // 2]
+    path.write_text(f"{submitted}...\n{torn}{ended}...\n")
+    (life,) = LifeLog(path).read().values()
+    assert not life.over
+    with path.open("a") as log:
+        log.write(f"{ended}...\n")
+    (life,) = LifeLog(path).read().values()
+    assert (life.state, life.status) == ("ended", 1)
+
+
 def test_a_log_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     """The name of a folder need not be text, and HTCondor writes it as it is."""
     whole = (RECORDED / "failed.dagman.log").read_bytes()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import os
+import pwd
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -20,6 +22,7 @@ from pegasus_bb.run.engine.jobstate_log import read_history
 from pegasus_bb.run.engine.node_progress import Lines, Quiet
 from pegasus_bb.run.engine.submitdir import SubmitDir, find_submit_dir
 from pegasus_bb.run.engine.terminal import mute_if_gone, unbreakable
+from pegasus_bb.runtime.bbdir import BBDir
 
 if TYPE_CHECKING:
     from pegasus_bb.run.engine.local import RunOutcome
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 LOCAL = "local"
 DAGMAN = "dagman"
 AUTO = "auto"
+_IN_JOBS = "its buffer is seen in jobs of Slurm only: run it where HTCondor takes jobs"
+_SQUASHED = 65534  # the owner of root's files on a network file system
 ENGINES = (AUTO, LOCAL, DAGMAN)
 
 
@@ -44,8 +49,10 @@ def choose_engine(
     ``auto`` keeps an unfinished run with the engine that began it. Raises UsageError
     and SchedulerUnreachable where that engine cannot continue it.
     """
+    _check_user(place)
     if wish != AUTO:
-        return EngineChoice(wish, "--engine")
+        elsewhere = f"; {_IN_JOBS}" if wish == LOCAL and _is_in_jobs(place) else ""
+        return EngineChoice(wish, f"--engine{elsewhere}")
     found = find(place)
     if found is not None and found.alive:
         return EngineChoice(
@@ -68,11 +75,36 @@ def choose_engine(
             DAGMAN, "it began this run" if begun else "a schedd takes jobs here"
         )
     if begun:
+        takes_over = "--engine local takes it over from what DAGMan has noted"
+        way_on = _IN_JOBS if _is_in_jobs(place) else takes_over
         raise UsageError(
-            f"{place.path}: begun under DAGMan, and here {problem}; --engine local "
-            "takes it over from what DAGMan has noted"
+            f"{place.path}: begun under DAGMan, and here {problem}; {way_on}"
         )
     return EngineChoice(LOCAL, problem)
+
+
+def _is_in_jobs(place: SubmitDir) -> bool:
+    """Whether Slurm gives tasks their storage, which this machine does not see."""
+    bb = BBDir(str(place.path / "bb"))
+    return bb.has_request and bb.request().kind.is_slurm
+
+
+def _check_user(place: SubmitDir) -> None:
+    """Raises UsageError for root where the run is another user's."""
+    owner = place.path.stat().st_uid
+    if os.geteuid() == 0 and owner not in (0, _SQUASHED):
+        raise UsageError(
+            f"{place.path}: is a run of {_user(owner)}, and root's tasks would have "
+            "the rights of root, and leave files that its user cannot change; run it "
+            f"as that user: sudo -u {_user(owner)} pegasus-bb run {place.path}"
+        )
+
+
+def _user(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"#{uid}"  # as sudo has it
 
 
 def _unfinished_engine(place: SubmitDir, found: Found | None) -> str:

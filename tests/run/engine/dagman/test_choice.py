@@ -9,9 +9,11 @@ from pytest import MonkeyPatch
 
 from pegasus_bb.cli.run import choose_engine
 from pegasus_bb.core.errors import RunFailed, UsageError
+from pegasus_bb.core.files import write_json
 from pegasus_bb.run.engine.dagman import running
 from pegasus_bb.run.engine.submitdir import SubmitDir
 from tests.run.engine.dagman.conftest import Tools
+from tests.support.backend_contract import REQUEST
 
 
 def test_dagman_where_a_schedd_takes_jobs(place: SubmitDir, tools: Tools) -> None:
@@ -36,7 +38,29 @@ def test_the_local_engine_where_nothing_can_be_submitted(
         tools.falls_silent()
     else:
         monkeypatch.setattr(os, "geteuid", lambda: 0)
+        monkeypatch.setattr("pegasus_bb.cli.run._check_user", lambda _: None)
     assert choose_engine(place, "auto") == ("local", why)
+
+
+def test_a_buffer_that_only_jobs_see_is_no_place_for_the_local_engine(
+    place: SubmitDir, tools: Tools
+) -> None:
+    with pytest.raises(RunFailed):
+        running.run(place.path)
+    (place.path / "bb").mkdir()
+    request = REQUEST._replace(backend="datawarp")
+    write_json(str(place.path / "bb/request.json"), request.to_json())
+    assert "seen in jobs of Slurm only" in choose_engine(place, "local").why
+    tools.falls_silent()
+    with pytest.raises(UsageError, match="run it where HTCondor takes jobs"):
+        choose_engine(place, "auto")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
+def test_root_does_not_run_what_another_user_has_planned(place: SubmitDir) -> None:
+    os.chown(place.path, 4711, -1)
+    with pytest.raises(UsageError, match=r"run of #4711.* sudo -u #4711 pegasus-bb"):
+        choose_engine(place, "local")
 
 
 def test_what_dagman_began_is_not_taken_over(place: SubmitDir, tools: Tools) -> None:

@@ -21,9 +21,14 @@ SLOW = (
     "30 seconds timeout expired, killing child process.\n)"
 )
 ENDED = "submission command failed (exit code = -15) (stdout:) (stderr:)"
+CUT_OFF = (
+    "status command failed: /usr/libexec/blahp/slurm_status.py:429: SyntaxWarning: "
+    "invalid escape sequence 's'-  exec_host_re = re.compile(\"s*BatchHost=([w-.]+)\")"
+)
 REASONS = {
     JOB_NOT_FOUND: True,
     REFUSED.format(AWAY): True,
+    CUT_OFF: True,
     SLOW: True,
     ENDED: True,
     REFUSED.format(LATE): False,  # slurmctld may have taken it

@@ -9,6 +9,9 @@ GRID = ("glite", "ssh")  # styles of jobs that reach a batch system through blah
 JOB_NOT_FOUND = "Error parsing classad or job not found"
 # sbatch prints this while slurmctld does not answer.
 SLURMCTLD_DOWN = "Unable to contact slurm controller"
+# blahp cannot ask about a job that Slurm has. Why is often cut off: its script is older
+# than Python 3.12, which prints warnings first.
+NOT_ASKED = "status command failed"
 # blahp stopped waiting for sbatch: its 30 seconds passed, or sbatch got SIGTERM. The
 # job may have been submitted all the same.
 SBATCH_TIMED_OUT = (
@@ -22,10 +25,13 @@ _FEW_HOLDS = "(NumHolds < 100)"
 #
 # blahp does not know Slurm's state STAGE_OUT: it reports "not found" for a job whose
 # buffer is being torn down (seen with 23.9). After the release it polls that job again.
-# Neither this nor a slurmctld that is down submits a job twice. "Socket timed out" is
+# None of these submits a job twice. "Socket timed out" is
 # not on the list: slurmctld may have accepted that job (seen with 24.11), so the user
 # has to decide.
-_ANY_JOB = f'HoldReason =?= "{JOB_NOT_FOUND}" || regexp("{SLURMCTLD_DOWN}", HoldReason)'
+_ANY_JOB = (
+    f'HoldReason =?= "{JOB_NOT_FOUND}" || '
+    f'regexp("{SLURMCTLD_DOWN}|^{NOT_ASKED}", HoldReason)'
+)
 PERIODIC_RELEASE = f"({_ANY_JOB}) && {_FEW_HOLDS}"
 # Jobs behind `launch` may be submitted twice: of two Slurm jobs of a node one works at
 # a time, and the one that HTCondor has forgotten does not start later.
@@ -37,5 +43,7 @@ GUARDED_RELEASE = (
 
 def is_released(reason: str) -> bool:
     """Whether HTCondor releases a job behind `launch` that it holds for ``reason``."""
+    if reason == JOB_NOT_FOUND or reason.startswith(NOT_ASKED):
+        return True
     timed_out = any(re.search(form, reason, re.DOTALL) for form in SBATCH_TIMED_OUT)
-    return reason == JOB_NOT_FOUND or SLURMCTLD_DOWN in reason or timed_out
+    return SLURMCTLD_DOWN in reason or timed_out

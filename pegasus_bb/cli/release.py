@@ -18,6 +18,7 @@ from pegasus_bb.run.inventory.leftovers import check_not_running, discard_of_one
 from pegasus_bb.run.inventory.located import LocatedReservation, RunFinder
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.programs.delete import give_up, release
+from pegasus_bb.runtime.programs.program import list_request
 from pegasus_bb.runtime.release_steps import (
     discard_orphan,
     give_up_orphan,
@@ -119,9 +120,14 @@ def _locate(name: str) -> LocatedReservation:
     if not bb.has_request:
         raise UsageError(
             f"{name!r} is neither a submit directory with a reservation nor the name "
-            f"of one that this user asked for; the ledger is {ledger.path()}"
+            f"of one that this user asked for by the ledger {ledger.path()}; name the "
+            "submit directory of its run"
         )
     request = bb.request()
+    noted = bb.reservation()
+    is_listed = any(x.get("uuid") == request.uuid for x in ledger.find(request.name))
+    if noted is not None and noted.released_at is None and not is_listed:
+        list_request(bb, request)  # the ledger was lost, and --discard takes the name
     entry = LedgerReservation(
         request.name, request.uuid, request.backend, request.capacity
     )

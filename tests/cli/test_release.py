@@ -12,7 +12,7 @@ from pegasus_bb.cli import release as module
 from pegasus_bb.core import ledger
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import ENGINE_LOCK, write_json
-from pegasus_bb.model.reservation import Request
+from pegasus_bb.model.reservation import Request, Reservation
 from pegasus_bb.run.engine.lock import lock_submit_dir
 from pegasus_bb.runtime.bbdir import BBDir
 
@@ -58,6 +58,23 @@ def test_discarding_needs_the_name(given_back: list[str], tmp_path: Path) -> Non
     with pytest.raises(UsageError, match="pegasus-bb release pbbone --discard"):
         release(str(folder), "--discard")
     assert given_back == []
+
+
+def test_where_the_ledger_was_lost_the_submit_directory_brings_the_name_back(
+    given_back: list[str], tmp_path: Path
+) -> None:
+    folder = planned(tmp_path / "run", "pbbone")
+    bb = BBDir(str(folder / "bb"))
+    uuid = bb.request().uuid
+    bb.note_reservation(Reservation("pbbone", "directory", uuid, requested_at=1.0))
+    Path(ledger.path()).unlink()
+    with pytest.raises(UsageError, match="name the submit directory of its run"):
+        release("pbbone", "--discard")
+    with pytest.raises(UsageError, match="pegasus-bb release pbbone --discard"):
+        release(str(folder), "--discard")
+    release("pbbone", "--discard")
+    assert given_back == ["pbbone discarded"]
+    assert len(ledger.find("pbbone")) == 1
 
 
 def test_release_refuses_the_reservation_of_a_living_run(

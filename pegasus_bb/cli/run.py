@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 LOCAL = "local"
 DAGMAN = "dagman"
 AUTO = "auto"
-_IN_JOBS = "its buffer is seen in jobs of Slurm only: run it where HTCondor takes jobs"
+_IN_JOBS = "only jobs of Slurm see its buffer, so run it where HTCondor takes jobs"
 _SQUASHED = 65534  # the owner of root's files on a network file system
 ENGINES = (AUTO, LOCAL, DAGMAN)
 
@@ -74,19 +74,20 @@ def choose_engine(
         return EngineChoice(
             DAGMAN, "it began this run" if begun else "a schedd takes jobs here"
         )
+    if _is_in_jobs(place):
+        raise UsageError(f"{place.path}: {_IN_JOBS}, and here {problem}")
     if begun:
-        takes_over = "--engine local takes it over from what DAGMan has noted"
-        way_on = _IN_JOBS if _is_in_jobs(place) else takes_over
         raise UsageError(
-            f"{place.path}: begun under DAGMan, and here {problem}; {way_on}"
+            f"{place.path}: begun under DAGMan, and here {problem}; --engine local "
+            "takes it over from what DAGMan has noted"
         )
     return EngineChoice(LOCAL, problem)
 
 
 def _is_in_jobs(place: SubmitDir) -> bool:
-    """Whether Slurm gives tasks their storage, which this machine does not see."""
+    """Whether its buffer is mounted in jobs, and not on this machine."""
     bb = BBDir(str(place.path / "bb"))
-    return bb.has_request and bb.request().kind.is_slurm
+    return bb.has_request and bb.request().kind.is_mounted
 
 
 def _check_user(place: SubmitDir) -> None:

@@ -50,10 +50,11 @@ def test_a_buffer_that_only_jobs_see_is_no_place_for_the_local_engine(
     (place.path / "bb").mkdir()
     request = REQUEST._replace(backend="datawarp")
     write_json(str(place.path / "bb/request.json"), request.to_json())
-    assert "seen in jobs of Slurm only" in choose_engine(place, "local").why
+    assert "only jobs of Slurm see its buffer" in choose_engine(place, "local").why
     tools.falls_silent()
-    with pytest.raises(UsageError, match="run it where HTCondor takes jobs"):
-        choose_engine(place, "auto")
+    for restart in (False, True):
+        with pytest.raises(UsageError, match=r"HTCondor takes jobs.* no schedd ans"):
+            choose_engine(place, "auto", restart=restart)
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")

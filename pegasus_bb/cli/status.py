@@ -164,10 +164,12 @@ def _not_running(status: RunStatus, *, given_back: bool) -> str:
         return "done"
     if status.moved_from:
         return f"moved from {status.moved_from}: move it back, or plan it again"
-    # Once the space was given back, bb_delete alone can still be run.
-    if given_back and left > 1:
+    goes_on = any(map(is_continuation, status.cause))
+    # Once the space was given back, bb_delete alone can still be run; and all, if no
+    # job ever had it.
+    if given_back and left > 1 and not goes_on:
         return "stopped; `pegasus-bb run --restart` starts over"
-    if status.cause and not any(map(is_continuation, status.cause)):
+    if status.cause and not goes_on:
         return "stopped; the last lines say what would do"
     if status.finished is not None:
         return "stopped; `pegasus-bb run` continues it"

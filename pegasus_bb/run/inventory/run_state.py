@@ -170,8 +170,10 @@ def run_status(place: SubmitDir) -> RunStatus:
     failed = [table.items[name] for name in status.failed]
     status.last_failures = failure_messages(failed, place)
     status.moved_from = moved_from(place)
-    if failed and not engine and not status.moved_from:
-        status.cause = last_lines(FailedRun(place, table))
+    if not engine and not status.moved_from:
+        run = FailedRun(place, table)
+        if failed or (history.events and run.has_vanished):
+            status.cause = last_lines(run)
     status.finished = None if history.crashed else history.finished
     status.last_event = history.events[-1].time if history.events else 0
     return status

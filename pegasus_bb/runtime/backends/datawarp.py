@@ -204,7 +204,8 @@ class DataWarp(Backend):
         if job.held:
             return Status(State.FAILED, f"{message}, held by Slurm: {job.message}")
         if job.state is State.ABSENT:
-            return Status(State.ABSENT, message)
+            there = f"Slurm knows no buffer {request.name}"
+            return Status(State.ABSENT, f"{there}, and {message}")
         if job.state is not State.PENDING:
             return Status(job.state, f"{message}: {job.message or 'no reason given'}")
         self._check_size(plugin, request)

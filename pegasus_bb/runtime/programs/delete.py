@@ -232,7 +232,31 @@ def check_results(bb: BBDir, backend: Backend, why_nothing_lost: str = "") -> No
     ):
         return
     if unsafe:
-        raise DataNotSafe(_not_safe_message(bb, unsafe, buffer))
+        say = _lost_message if _has_vanished(bb, backend) else _not_safe_message
+        raise DataNotSafe(say(bb, unsafe, buffer))
+
+
+def _has_vanished(bb: BBDir, backend: Backend) -> bool:
+    """Whether the reservation was ready, and is not there any more."""
+    noted = bb.reservation()
+    if noted is None or not reservation_identity.was_ready(bb, noted):
+        return False
+    state = reservation_identity.status(bb, noted, backend).state
+    return state in (State.ABSENT, State.GONE)
+
+
+def _lost_message(bb: BBDir, unsafe: list[Unsafe], buffer: str) -> str:
+    request = bb.request()
+    promised = len(bb.placement().get("outputs", {}))
+    lines = [
+        f"reservation {request.name} ({format_size(request.capacity)}, "
+        f"{request.backend}) is not there any more: {len(unsafe)} of {promised} "
+        "promised results are lost",
+        *_listed(unsafe),
+        f"start over: pegasus-bb run --restart {shlex.quote(bb.submit_dir)}",
+        f"forget it:  {release_command(request.name, loses_nothing=False)}",
+    ]
+    return "\n".join(lines)
 
 
 def _was_used(bb: BBDir, buffer: str) -> bool:

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pegasus_bb.cli.gc import command
+from pegasus_bb.cli.status import command as status
 from pegasus_bb.core.files import ENGINE_LOCK
 from pegasus_bb.run.inventory import leftovers as module
 from pegasus_bb.run.inventory.leftovers import give_back
@@ -25,6 +26,11 @@ Since = Callable[[OneRun], AbstractContextManager[object]]
 
 def gc(*options: str) -> Result:
     return CliRunner().invoke(command, list(options), catch_exceptions=False)
+
+
+def status_of(run: OneRun) -> str:
+    words = [str(run.submit)]
+    return CliRunner().invoke(status, words, catch_exceptions=False).output
 
 
 def is_kept(run: OneRun, why: str) -> None:
@@ -69,6 +75,35 @@ def test_gc_releases_what_no_job_ever_had(runs: Runs, gate_waits: bool) -> None:
     if gate_waits:
         run.waits()
     goes(run)
+
+
+def test_a_run_whose_reservation_no_job_had_goes_on_after_it_was_given_back(
+    runs: Runs,
+) -> None:
+    run = runs.run()
+    run.begins()
+    run.note("bb_setup_1 JOB_SUCCESS 0 local - 1")
+    run.waits()
+    run.note("create_dir_w_0_cori PRE_SCRIPT_FAILURE 76 cori - 2")
+    run.ends(1)
+    goes(run)
+    said = status_of(run)
+    assert "to continue: pegasus-bb run" in said
+    assert "--restart" not in said
+
+
+def test_the_status_of_a_run_says_that_its_reservation_was_taken_away(
+    runs: Runs,
+) -> None:
+    run = runs.run()
+    run.begins()
+    run.works()
+    run.ends(1)  # DAGMan was removed, and no node has failed
+    run.vanish()
+    said = status_of(run)
+    assert "is not there any more, nor what lived only there" in said
+    assert "start over:  pegasus-bb run --restart" in said
+    assert "continues it" not in said
 
 
 def test_a_request_that_was_refused_is_taken_off_the_list(runs: Runs) -> None:

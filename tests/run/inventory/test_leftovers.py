@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -104,6 +105,20 @@ def test_the_status_of_a_run_says_that_its_reservation_was_taken_away(
     assert "is not there any more, nor what lived only there" in said
     assert "start over:  pegasus-bb run --restart" in said
     assert "continues it" not in said
+
+
+def test_another_user_sees_the_reservation_as_it_is(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = runs.run(owner="wfuser")
+    run.begins()
+    run.works()
+    run.change(owner="operator")
+    assert "belongs to wfuser, not to operator" in status_of(run)
+    monkeypatch.setattr(os, "geteuid", lambda: 4711)
+    said = status_of(run)
+    assert "(directory): ready" in said
+    assert "belongs to" not in said
 
 
 def test_a_request_that_was_refused_is_taken_off_the_list(runs: Runs) -> None:

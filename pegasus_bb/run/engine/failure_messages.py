@@ -15,6 +15,7 @@ from pegasus_bb.run.engine.evidence import (
     inner_dag,
     job_files,
     refused_submission,
+    stage_out_log,
 )
 from pegasus_bb.run.engine.failed_run import FailedRun, unreleased_note
 from pegasus_bb.run.engine.jobstate_log import ending, read_history
@@ -36,6 +37,7 @@ _PASSED_ON = 1
 _AWAIT_STAGE_OUT = "await_stage_out"
 _WRAPPER_ARGUMENTS = 3  # before the POST script that await_stage_out wraps
 
+RESULTS_LEFT = "its results did not come back"
 _NODES = 5  # shown in full
 _CALLED_FAILED = "DAGMan calls it failed; the journal ends before"
 
@@ -121,12 +123,22 @@ def failure_messages(items: Iterable[NodeEntry], place: SubmitDir) -> list[str]:
     lines: list[str] = []
     for item in items[:_NODES]:
         name = item.node.name
-        lines.append(f"  {name}: {item.reason}")
+        lines.append(f"  {name}: {_reason(item, place)}")
         lines += (f"  {line}" for line in evidence_lines(item, place))
         lines += (f"    its folder: {each.words}" for each in kept if each.node == name)
     if len(items) > _NODES:
         lines.append(f"  and {len(items) - _NODES} more")
     return lines
+
+
+def _reason(item: NodeEntry, place: SubmitDir) -> str:
+    """In the journal of monitord a grid job ends with 0, and its POST script fails: its
+    record says why."""
+    if item.stage != "post" or item.status:
+        return item.reason
+    if stage_out_log(item.node, place).is_file():
+        return RESULTS_LEFT
+    return recorded_failure(item, place.path) or item.reason
 
 
 def evidence_lines(item: NodeEntry, place: SubmitDir) -> list[str]:
@@ -158,9 +170,6 @@ def _sub_workflow_messages(dag_file: Path) -> list[str]:
     except (CatalogError, OSError):
         return []
     failed = [item for item in table.items.values() if item.state is NodeState.FAILED]
-    for item in failed:
-        if item.stage == "post":  # a grid job's status is always 0
-            item.reason = recorded_failure(item, place.path) or item.reason
     return failure_messages(failed, place)
 
 

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.model.dag.nodes import Node
+from pegasus_bb.model.dag.nodes import Node, Script
 from pegasus_bb.run.engine.evidence import evidence
+from pegasus_bb.run.engine.failure_messages import failure_messages
 from pegasus_bb.run.engine.jobstate_log import JobstateLog, failure, read_history
 from pegasus_bb.run.engine.node_table import NodeEntry
 from pegasus_bb.run.engine.submitdir import SubmitDir
+from pegasus_bb.runtime.job_reservation.results import NOTES
 
 # A line of a jobstate.log that Pegasus's monitord wrote.
 MONITORD = "1677911034 create_dir_process_0_local JOB_SUCCESS 0 local - 1"
@@ -50,6 +52,28 @@ def test_an_event_says_how_a_job_has_ended(event: str, detail: str, words: str) 
     assert failure(event, detail).startswith(words)
 
 
+def test_what_the_record_says_comes_before_what_monitord_does(
+    place: SubmitDir,
+) -> None:
+    """It has a grid job end with 0, and only the job's number for its POST script."""
+    base = place.path / "00"
+    (base / "a.out.000").write_text("- invocation: True\n  version: 3.0\n" + FAILED)
+    node = Node("a", "00/a.sub", post=Script("/bb/bin/exitcode", "00/a.out"))
+    said = failure("POST_SCRIPT_FAILURE", "48.0")
+    item = NodeEntry(node, 0, [], stage="post", reason=said)
+    assert "exit code 3" in failure_messages([item], place)[0]
+    notes = place.bb / NOTES
+    notes.mkdir(parents=True)
+    (notes / "a.err").write_text("no space left\n")
+    assert "its results did not come back" in failure_messages([item], place)[0]
+
+
+FAILED = """\
+  mainjob:
+    status:
+      raw: 768
+      regular_exitcode: 3
+"""
 TRACE = """\
         Traceback
           deeper

@@ -7,7 +7,11 @@ from collections.abc import Callable
 from pegasus_bb.model.dag.blahp import is_released
 from pegasus_bb.model.dag.nodes import Script
 from pegasus_bb.run.engine.evidence import refused_submission, stage_out_log
-from pegasus_bb.run.engine.failure_messages import recorded_failure, why_script
+from pegasus_bb.run.engine.failure_messages import (
+    RESULTS_LEFT,
+    recorded_failure,
+    why_script,
+)
 from pegasus_bb.run.engine.jobstate_log import Event, ending
 from pegasus_bb.run.engine.node_progress import Watcher
 from pegasus_bb.run.engine.node_table import NodeEntry, NodeState, NodeTable
@@ -129,7 +133,7 @@ class Replay:
         post = item.node.post
         item.stage = "post"
         if stage_out_log(item.node, self._place).is_file():
-            self._failed(item, event, "its results did not come back")
+            self._failed(item, event, RESULTS_LEFT)
             return
         if post is not None and item.status:
             self._failed(item, event, why_script(item, "post", post, 1))

@@ -163,8 +163,15 @@ class FailedRun:
 
     @cached_property
     def has_vanished(self) -> bool:
-        """Whether the reservation was ready and is not there any more; False if the
-        scheduler does not answer."""
+        """Whether the reservation was ready and is not there any more, with nodes left
+        that need it; False if the scheduler does not answer."""
+        left = (
+            name
+            for name, item in self._table.items.items()
+            if item.state is not NodeState.DONE
+        )
+        if all(role_of(name) is Role.BB_DELETE for name in left):
+            return False
         found = self._status
         return found is not None and found.state in (Reserved.ABSENT, Reserved.GONE)
 

@@ -107,6 +107,19 @@ def test_the_status_of_a_run_says_that_its_reservation_was_taken_away(
     assert "continues it" not in said
 
 
+def test_a_run_that_has_saved_all_loses_nothing_with_its_reservation(
+    saved: OneRun,
+) -> None:
+    """A gc that was killed had given it back, and could not say so."""
+    saved.note("create_dir_w_0_cori JOB_SUCCESS 0 cori - 2", "work JOB_SUCCESS 0 c - 3")
+    saved.note("bb_setup_1 JOB_SUCCESS 0 local - 1", "bb_delete_1 JOB_FAILURE 1 l - 4")
+    saved.ends(1)
+    saved.vanish()
+    said = status_of(saved)
+    assert "lost" not in said
+    assert "to continue: pegasus-bb run" in said
+
+
 def test_another_user_sees_the_reservation_as_it_is(
     runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -148,7 +148,7 @@ class RunPlan:
         if request is None or self.placement is None:
             return None
         common = self.site, self.placement, request, self.submit_dir
-        return Target(*common, self.chains)
+        return Target(*common, self.chains, self.request is not None)
 
 
 def plan_run(

@@ -78,13 +78,10 @@ def run_files(
         from pegasus_bb.planner.seal.phases import phases_json
 
         yield PHASES, as_json(phases_json(planned.phases))
-    if request is None or run.rewriting is None:
-        return
-    if request.kind.is_slurm:
-        from pegasus_bb.planner.rewrite.site_directives import directive_files
+    if request is not None and request.kind.is_slurm:
+        from pegasus_bb.planner.rewrite.site_directives import USE, shared_directives
 
-        for name, text in directive_files(run.rewriting).items():
-            yield name, text.encode()
+        yield USE, shared_directives(request).encode()
 
 
 def node_files(

@@ -27,6 +27,7 @@ from pegasus_bb.planner.rewrite.lifecycle import (
     free_ids,
     installed,
     job_of_ours,
+    with_jobs,
     with_programs,
 )
 from pegasus_bb.planner.rewrite.pass_input import (
@@ -92,15 +93,9 @@ def _with_job_on_site(inputs: Inputs, site: str) -> Inputs:
     """``inputs`` of a workflow that has sub-workflows alone, with a job on ``site``
     that does nothing: pegasus-plan makes no folder where no job runs, and the gate
     stands before that folder."""
-    data = inputs.workflow.data
-    ident, _ = free_ids(data["jobs"])
-    jobs = [*data["jobs"], job_of_ours(READY, ident, site)]
+    ident, _ = free_ids(inputs.workflow.data["jobs"])
     program = installed(READY, "/bin/true", inputs.sites, site)
-    return replace(
-        inputs,
-        workflow=inputs.workflow.with_data({**data, "jobs": jobs}),
-        transformations=with_programs(inputs.transformations, [program]),
-    )
+    return with_jobs(inputs, [job_of_ours(READY, ident, site)], [program])
 
 
 def _with_mapped(inputs: Inputs) -> Inputs:
@@ -109,8 +104,7 @@ def _with_mapped(inputs: Inputs) -> Inputs:
     from pegasus_bb.model.transformation_mapper import mapped_document  # few name one
 
     programs = mapped_document(inputs.transformations, inputs.properties)
-    properties = inputs.properties.with_values({MAPPER: "All"}, "pegasus-bb")
-    return replace(inputs, transformations=programs, properties=properties)
+    return replace(inputs, transformations=programs).with_properties({MAPPER: "All"})
 
 
 def _with_change_dir(sites: Document, site: str) -> Document:

@@ -5,16 +5,9 @@ Labels of the user's, who does not cluster by them, would join other jobs: they 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from pegasus_bb.planner.rewrite.pass_input import (
-    Inputs,
-    Keys,
-    Target,
-    profile_settings,
-    with_values,
-)
+from pegasus_bb.planner.rewrite.pass_input import Inputs, Keys, Target, profile_settings
 
 LABEL = "label"  # a profile of namespace pegasus, which drops those that it knows not
 KEY = "pegasus.clusterer.label.key"
@@ -33,11 +26,8 @@ def label_chains(inputs: Inputs, plan: Target) -> Inputs:
         for index, job in enumerate(inputs.workflow.data["jobs"])
         if str(job["id"]) in label
     }
-    return replace(
-        inputs,
-        workflow=with_values(inputs.workflow, changes),
-        properties=inputs.properties.with_values({KEY: LABEL}, "pegasus-bb"),
-    )
+    labelled = inputs.with_changes({"workflow": changes})
+    return labelled.with_properties({KEY: LABEL})
 
 
 def _without_labels(inputs: Inputs, site: str) -> Inputs:
@@ -48,7 +38,4 @@ def _without_labels(inputs: Inputs, site: str) -> Inputs:
             data = data[key]
         left = {key: value for key, value in data.items() if key != LABEL}
         values.setdefault(setting.part, {})[setting.keys[:-1]] = left
-    parts: dict[str, Any] = {
-        part: with_values(getattr(inputs, part), values[part]) for part in values
-    }
-    return replace(inputs, **parts)
+    return inputs.with_changes(values)

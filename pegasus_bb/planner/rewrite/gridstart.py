@@ -7,7 +7,6 @@ ended. So a task that the user starts without them starts with them all the same
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from pegasus_bb.planner.rewrite.pass_input import (
     Inputs,
@@ -43,10 +42,10 @@ def start_with_kickstart(inputs: Inputs, plan: Target) -> Inputs:
     of_all = inputs.properties.get(PROPERTY, KICKSTART).lower()
     if of_all not in (KICKSTART, *REPLACED):
         raise inputs.properties.error(PROPERTY, what, "Kickstart, or leave it out")
-    properties = inputs.properties
+    changed = with_settings(inputs, changes)
     if of_all in REPLACED:
-        properties = properties.with_values({PROPERTY: KICKSTART}, "pegasus-bb")
-    return replace(with_settings(inputs, changes), properties=properties)
+        return changed.with_properties({PROPERTY: KICKSTART})
+    return changed
 
 
 def gridstart_note(inputs: Inputs, site: str) -> Iterator[str]:

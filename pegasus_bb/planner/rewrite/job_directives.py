@@ -7,7 +7,6 @@ name of the node are known.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from pegasus_bb.core.errors import UsageError
@@ -16,7 +15,7 @@ from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.dag.roles import id_in_names
 from pegasus_bb.model.placement import JobReservation, Placement
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.planner.rewrite.pass_input import Inputs, Keys, Target, with_values
+from pegasus_bb.planner.rewrite.pass_input import Inputs, Keys, Target
 from pegasus_bb.planner.rewrite.site_directives import (
     ARGUMENTS,
     add_shared_directives,
@@ -34,27 +33,16 @@ def directives_option(submit_dir: Path, job: str) -> str:
     return f"--bbf={checked_path(str(file))}"
 
 
-def add_job_directives(inputs: Inputs, plan: Target) -> Inputs:
-    """Add the option to jobs. A job's profile overrides all others, so it repeats
-    theirs.
+def add_directives(inputs: Inputs, plan: Target) -> Inputs:
+    """Every job of the site names the shared buffer, if there is one. A job with a job
+    reservation names both in one file. A job's profile overrides all others, so it
+    repeats theirs.
 
     Raises CatalogError if a job names a buffer of its own already.
     """
-    return _with_workflow_values(inputs, _options(inputs, plan))
-
-
-def add_directives(inputs: Inputs, plan: Target) -> Inputs:
-    """Every job of the site names the shared buffer. A job with a job reservation names
-    both in one file. Raises as ``add_job_directives`` does."""
-    return _with_workflow_values(
-        add_shared_directives(inputs, plan), _options(inputs, plan)
-    )
-
-
-def _with_workflow_values(inputs: Inputs, changes: dict[Keys, str]) -> Inputs:
-    if not changes:
-        return inputs
-    return replace(inputs, workflow=with_values(inputs.workflow, changes))
+    changed = add_shared_directives(inputs, plan) if plan.is_shared else inputs
+    options = _options(inputs, plan)
+    return changed.with_changes({"workflow": options}) if options else changed
 
 
 def _options(inputs: Inputs, plan: Target) -> dict[Keys, str]:

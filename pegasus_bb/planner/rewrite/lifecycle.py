@@ -7,7 +7,8 @@ those.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import count
 from typing import Any, TypeVar
 
@@ -33,13 +34,8 @@ def add_lifecycle_jobs(inputs: Inputs, plan: Target) -> Inputs:
         installed(SETUP, str(plan.bin / "setup"), inputs.sites, LOCAL),
         installed(DELETE, str(plan.bin / "delete"), inputs.sites, LOCAL),
     ]
-    return Inputs(
-        workflow=inputs.workflow.with_data(_workflow(inputs, setup, delete)),
-        sites=inputs.sites,
-        replicas=inputs.replicas,
-        transformations=with_programs(inputs.transformations, programs),
-        properties=inputs.properties,
-    )
+    jobs = job_of_ours(SETUP, setup, LOCAL), job_of_ours(DELETE, delete, LOCAL)
+    return with_jobs(inputs, jobs, programs)
 
 
 def _check_names(inputs: Inputs) -> None:
@@ -65,10 +61,14 @@ def free_ids(jobs: list[Data]) -> tuple[str, str]:
     return next(free), next(free)
 
 
-def _workflow(inputs: Inputs, setup: str, delete: str) -> Data:
+def with_jobs(inputs: Inputs, jobs: Iterable[Data], programs: list[Data]) -> Inputs:
+    """``inputs`` with ``jobs`` and ``programs`` at the ends of their lists."""
     data = inputs.workflow.data
-    ours = job_of_ours(SETUP, setup, LOCAL), job_of_ours(DELETE, delete, LOCAL)
-    return {**data, "jobs": [*data["jobs"], *ours]}
+    return replace(
+        inputs,
+        workflow=inputs.workflow.with_data({**data, "jobs": [*data["jobs"], *jobs]}),
+        transformations=with_programs(inputs.transformations, programs),
+    )
 
 
 def job_of_ours(name: str, ident: str, site: str) -> Data:

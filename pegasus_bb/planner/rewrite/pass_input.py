@@ -15,6 +15,8 @@ from pegasus_bb.model.placement import Chain, Placement
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.model.settings import Properties
 
+Keys = tuple[Key, ...]
+
 
 @dataclass(frozen=True)
 class Inputs:
@@ -37,6 +39,23 @@ class Inputs:
             catalogs.properties,
         )
 
+    def with_properties(self, values: Mapping[str, str]) -> Inputs:
+        return replace(
+            self, properties=self.properties.with_values(values, "pegasus-bb")
+        )
+
+    def with_site_profile(self, site: str, key: str, value: str) -> Inputs:
+        """With the pegasus profile ``key`` of ``site``."""
+        at = ("sites", site_index(self.sites, site), "profiles", "pegasus", key)
+        return self.with_changes({"sites": {at: value}})
+
+    def with_changes(self, values: Mapping[str, Mapping[Keys, Any]]) -> Inputs:
+        """With the ``values`` of each part set under their keys."""
+        parts: dict[str, Any] = {
+            part: with_values(getattr(self, part), values[part]) for part in values
+        }
+        return replace(self, **parts)
+
 
 @dataclass(frozen=True)
 class Target:
@@ -45,6 +64,7 @@ class Target:
     request: Request
     submit_dir: Path  # final and absolute
     chains: tuple[Chain, ...] = ()
+    is_shared: bool = True  # ``request`` is for the reservation that jobs share
 
     @property
     def transfer_site(self) -> str:
@@ -61,9 +81,6 @@ class Target:
     @property
     def bin(self) -> Path:
         return self.submit_dir / "bb" / "bin"
-
-
-Keys = tuple[Key, ...]
 
 
 def with_values(document: Document, values: Mapping[Keys, Any]) -> Document:
@@ -157,10 +174,7 @@ def with_settings(
     values: dict[str, dict[Keys, str]] = {}
     for setting, value in changes:
         values.setdefault(setting.part, {})[setting.keys] = value
-    parts: dict[str, Any] = {
-        part: with_values(getattr(inputs, part), values[part]) for part in values
-    }
-    return replace(inputs, **parts)
+    return inputs.with_changes(values)
 
 
 def _is_local(job: Data) -> bool:

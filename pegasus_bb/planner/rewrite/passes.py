@@ -8,23 +8,19 @@ scratch, so it is refused.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from typing import Any
 
 from pegasus_bb.model.catalogs import SCRATCH
 from pegasus_bb.planner.rewrite.gridstart import start_with_kickstart
 from pegasus_bb.planner.rewrite.lifecycle import add_lifecycle_jobs
 from pegasus_bb.planner.rewrite.pass_input import (
     Inputs,
+    Keys,
     Target,
     profile_settings,
     site_index,
-    with_values,
 )
-from pegasus_bb.planner.rewrite.transfer_tools import (
-    share_files,
-    transfer_on_the_site,
-    with_tools,
-)
+from pegasus_bb.planner.rewrite.transfer_tools import share_files, transfer_on_the_site
 from pegasus_bb.planner.run_plan import RunPlan
 
 LAUNCHER = "gridstart.launcher"
@@ -33,61 +29,30 @@ LAUNCHER = "gridstart.launcher"
 def add_launcher(inputs: Inputs, plan: Target) -> Inputs:
     """Raises CatalogError if the user has set a launcher already."""
     _refuse_other_launchers(inputs, plan.site)
-    at = ("sites", site_index(inputs.sites, plan.site), "profiles", "pegasus")
     launch = str(plan.bin / "launch")
-    return replace(
-        inputs,
-        sites=with_values(inputs.sites, {(*at, LAUNCHER): launch}),
-        transformations=inputs.transformations.with_data(with_tools(inputs, plan)),
-    )
-
-
-def add_launcher_to_jobs(inputs: Inputs, plan: Target) -> Inputs:
-    """``add_launcher`` for mode transient: without a staging service transfers stay
-    unchanged.
-
-    Raises CatalogError if the user has set a launcher already.
-    """
-    added = add_launcher(inputs, plan)
-    return added if plan.request.transfers_here else replace(inputs, sites=added.sites)
+    return inputs.with_site_profile(plan.site, LAUNCHER, launch)
 
 
 def _refuse_other_launchers(inputs: Inputs, site: str) -> None:
+    what = "the launcher is how a job finds the buffer, so there can be no other"
+    would_do = "take it out, or plan with --bb-mode off"
     for key in (LAUNCHER, f"{LAUNCHER}.arguments"):
         for setting in profile_settings(inputs, key, site):
-            raise setting.error(
-                "the launcher is how a job finds the buffer, so there can be no other",
-                "take it out, or plan with --bb-mode off",
-            )
+            raise setting.error(what, would_do)
         if f"pegasus.{key}" in inputs.properties:
-            raise inputs.properties.error(
-                f"pegasus.{key}",
-                "the launcher is how a job finds the buffer, so there can be no other",
-                "take it out, or plan with --bb-mode off",
-            )
+            raise inputs.properties.error(f"pegasus.{key}", what, would_do)
 
 
 def move_scratch(inputs: Inputs, plan: Target) -> Inputs:
-    """Make the planned prefix the scratch of the site. Raises CatalogError if the site
-    has no sharedScratch."""
+    """Make the planned prefix the scratch of the site, which has one by now."""
     index = site_index(inputs.sites, plan.site)
-    directories = inputs.sites.data["sites"][index].get("directories") or []
-    place = next(
-        (i for i, d in enumerate(directories) if d.get("type") in SCRATCH), None
-    )
-    if place is None:
-        raise inputs.sites.error(
-            f"site {plan.site} has no sharedScratch directory to move to the buffer",
-            ["sites", index, "directories"],
-            would_do="add a directory of type sharedScratch",
-        )
+    directories = inputs.sites.data["sites"][index]["directories"]
+    place = next(i for i, d in enumerate(directories) if d.get("type") in SCRATCH)
     prefix = plan.request.prefix
     server = {"url": f"file://{prefix}", "operation": "all"}
     at = ("sites", index, "directories", place)
-    sites = with_values(
-        inputs.sites, {(*at, "path"): prefix, (*at, "fileServers"): [server]}
-    )
-    return replace(inputs, sites=sites)
+    values: dict[Keys, Any] = {(*at, "path"): prefix, (*at, "fileServers"): [server]}
+    return inputs.with_changes({"sites": values})
 
 
 def name_reservations(inputs: Inputs, plan: Target) -> Inputs:
@@ -98,15 +63,6 @@ def name_reservations(inputs: Inputs, plan: Target) -> Inputs:
     from pegasus_bb.planner.rewrite.job_directives import add_directives
 
     return add_directives(inputs, plan)
-
-
-def name_job_reservations(inputs: Inputs, plan: Target) -> Inputs:
-    """The same for mode transient, in which no reservation is shared."""
-    if not plan.is_named_to_scheduler:
-        return inputs
-    from pegasus_bb.planner.rewrite.job_directives import add_job_directives
-
-    return add_job_directives(inputs, plan)
 
 
 Pass = Callable[[Inputs, Target], Inputs]
@@ -123,8 +79,8 @@ WORKFLOW_PASSES: tuple[Pass, ...] = (
 # Mode transient: scratch stays on the PFS, no reservation is shared.
 JOB_PASSES: tuple[Pass, ...] = (
     start_with_kickstart,
-    add_launcher_to_jobs,
-    name_job_reservations,
+    add_launcher,
+    name_reservations,
     share_files,
 )
 

@@ -13,18 +13,15 @@ from typing import TYPE_CHECKING
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.text import WOULD_DO, is_plain, names_a_buffer
-from pegasus_bb.model.reservation import check_reservation_name
+from pegasus_bb.model.reservation import Request, check_reservation_name
 from pegasus_bb.model.settings import Properties
 from pegasus_bb.planner.rewrite.pass_input import (
     Inputs,
-    Keys,
     ProfileSetting,
     Target,
     profile_settings,
-    site_index,
     site_profile,
     with_settings,
-    with_values,
 )
 
 if TYPE_CHECKING:  # no other backend needs it, and it is a third of all imports
@@ -43,18 +40,16 @@ def add_shared_directives(inputs: Inputs, plan: Target) -> Inputs:
     settings = profile_settings(inputs, ARGUMENTS, plan.site)
     changed = with_settings(inputs, ((x, with_option(x, option)) for x in settings))
     if site_profile(inputs, plan.site, ARGUMENTS) is None:
-        index = site_index(inputs.sites, plan.site)
-        keys: Keys = ("sites", index, "profiles", "pegasus", ARGUMENTS)
-        changed = replace(changed, sites=with_values(changed.sites, {keys: option}))
-    return replace(changed, properties=_properties(inputs.properties, option))
+        changed = changed.with_site_profile(plan.site, ARGUMENTS, option)
+    return replace(
+        changed, properties=properties_with_option(inputs.properties, option)
+    )
 
 
-def directive_files(plan: Target) -> dict[str, str]:
-    """Name -> text of the directive files of ``<submit>/bb``; empty without Slurm."""
-    if not plan.request.kind.is_slurm:
-        return {}
-    template = templates().get_template(f"use.{plan.request.backend}.bbf.j2")
-    return {USE: template.render(name=plan.request.name)}
+def shared_directives(request: Request) -> str:
+    """The text of ``<submit>/bb/use.bbf``."""
+    template = templates().get_template(f"use.{request.backend}.bbf.j2")
+    return template.render(name=request.name)
 
 
 @cache
@@ -86,7 +81,9 @@ def with_option(setting: ProfileSetting, option: str) -> str:
     return f"{setting.value} {option}".strip()
 
 
-def _properties(properties: Properties, option: str) -> Properties:
+def properties_with_option(properties: Properties, option: str) -> Properties:
+    """``properties`` with ``option`` after the arguments of all jobs, if there are
+    some. Raises CatalogError."""
     if _PROPERTY not in properties:
         return properties
     value = properties[_PROPERTY]

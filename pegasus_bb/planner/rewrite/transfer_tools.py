@@ -14,16 +14,10 @@ from dataclasses import replace
 from typing import Any
 
 from pegasus_bb.model.data_configuration import KEY, PROPERTY, SHARED
-from pegasus_bb.model.document import Data, Document
+from pegasus_bb.model.document import Data
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.settings import Properties
-from pegasus_bb.planner.rewrite.pass_input import (
-    Inputs,
-    Target,
-    site_index,
-    site_profile,
-    with_values,
-)
+from pegasus_bb.planner.rewrite.pass_input import Inputs, Target, site_profile
 
 # Pegasus adds the lists for stagein, inter and stageout to this one.
 REMOTE = "pegasus.transfer.*.remote.sites"
@@ -39,52 +33,38 @@ def transfer_on_the_site(inputs: Inputs, plan: Target) -> Inputs:
     if plan.request.transfers_here:
         return _transfer_on_submit_host(inputs, plan)
     _check_links(inputs.properties, plan.placement)
-    return replace(
-        inputs,
-        sites=_with_local_auxiliaries(inputs, plan.site, "false"),
-        properties=properties_on_the_site(inputs.properties, plan.site),
-    )
+    properties = inputs.properties
+    added = {**_remote_sites(properties, plan.site), **_SHARED}
+    added[LINKS] = properties.get(LINKS, "true")
+    inputs = _with_local_auxiliaries(inputs, plan.site, "false")
+    return _with_tools(inputs, plan).with_properties(added)
 
 
 def share_files(inputs: Inputs, plan: Target) -> Inputs:
-    """Mode transient: jobs share files in the site's scratch on the PFS.
+    """Mode transient: jobs share files in the site's scratch on the PFS. Without a
+    staging service transfers stay unchanged.
 
     Raises CatalogError if properties or the site contradict this.
     """
     if plan.request.transfers_here:
         return _transfer_on_submit_host(inputs, plan)
-    properties = inputs.properties.with_values(_SHARED, "pegasus-bb")
-    sites = _shared_site(inputs, plan.site)
-    return replace(inputs, sites=sites, properties=properties)
+    return _on_shared_files(inputs, plan.site).with_properties(_SHARED)
 
 
-def properties_on_the_site(properties: Properties, site: str) -> Properties:
-    """The changed properties, the same for every workflow. Raises CatalogError."""
-    added = {**_remote_sites(properties, site), **_SHARED}
-    return properties.with_values(
-        {**added, LINKS: properties.get(LINKS, "true")}, "pegasus-bb"
-    )
-
-
-def _shared_site(inputs: Inputs, site: str) -> Document:
-    """The site catalog with the data configuration sharedfs: all jobs find the files
-    on the buffer, and launch makes private folders of its own."""
-    setting = site_profile(inputs, site, KEY)
-    if setting is None or setting.value == SHARED:
-        return inputs.sites
-    return with_values(inputs.sites, {setting.keys: SHARED})
+def _on_shared_files(inputs: Inputs, site: str) -> Inputs:
+    """``inputs`` with the data configuration sharedfs: all jobs find the files on the
+    buffer, and launch makes private folders of its own."""
+    if site_profile(inputs, site, KEY) is None:
+        return inputs
+    return inputs.with_site_profile(site, KEY, SHARED)
 
 
 def _transfer_on_submit_host(inputs: Inputs, plan: Target) -> Inputs:
     """Turn off pegasus-plan's links, which it makes on the site: the placement has
     ours."""
     _check_not_remote(inputs.properties, plan)
-    added = {**_SHARED, LINKS: "false"}
-    return replace(
-        inputs,
-        sites=_with_local_auxiliaries(inputs, plan.site, "true"),
-        properties=inputs.properties.with_values(added, "pegasus-bb"),
-    )
+    inputs = _with_local_auxiliaries(inputs, plan.site, "true")
+    return _with_tools(inputs, plan).with_properties({**_SHARED, LINKS: "false"})
 
 
 def _check_not_remote(properties: Properties, plan: Target) -> None:
@@ -101,16 +81,14 @@ def _check_not_remote(properties: Properties, plan: Target) -> None:
             )
 
 
-def _with_local_auxiliaries(inputs: Inputs, site: str, wanted: str) -> Document:
-    """The site catalog with auxillary.local of ``site`` set to ``wanted``, true or
-    false; it is false by default."""
-    sites = _shared_site(inputs, site)
+def _with_local_auxiliaries(inputs: Inputs, site: str, wanted: str) -> Inputs:
+    """``inputs`` with auxillary.local of ``site`` set to ``wanted``, true or false; it
+    is false by default."""
+    inputs = _on_shared_files(inputs, site)
     setting = site_profile(inputs, site, AUXILIARY_LOCAL)
     if (setting.value.lower() if setting else "false") == wanted:
-        return sites
-    index = site_index(inputs.sites, site)
-    at = ("sites", index, "profiles", "pegasus", AUXILIARY_LOCAL)
-    return with_values(sites, {at: wanted})
+        return inputs
+    return inputs.with_site_profile(site, AUXILIARY_LOCAL, wanted)
 
 
 def _remote_sites(properties: Properties, site: str) -> dict[str, str]:
@@ -128,8 +106,8 @@ def _check_links(properties: Properties, placement: Placement) -> None:
         )
 
 
-def with_tools(inputs: Inputs, plan: Target) -> Data:
-    """The transformation catalog, with our program in the place of Pegasus's."""
+def _with_tools(inputs: Inputs, plan: Target) -> Inputs:
+    """``inputs`` with our program in the place of Pegasus's."""
     data = inputs.transformations.data
     pfn = str(plan.bin / "transfer")
     known: list[Data] = list(data.get("transformations") or [])
@@ -140,7 +118,8 @@ def with_tools(inputs: Inputs, plan: Target) -> Data:
         if not places:
             entry = {"namespace": "pegasus", "name": name}
             known.append(_on_site(entry, plan.transfer_site, pfn))
-    return {**data, "transformations": known}
+    changed = inputs.transformations.with_data({**data, "transformations": known})
+    return replace(inputs, transformations=changed)
 
 
 def _is_pegasus_tool(entry: Data, name: str) -> bool:

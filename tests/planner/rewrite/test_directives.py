@@ -11,13 +11,12 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
 from pegasus_bb.planner.rewrite.site_directives import (
     add_shared_directives,
-    directive_files,
+    shared_directives,
 )
 
 
 def test_a_directory_needs_nothing(inputs: Inputs, directory_plan: Target) -> None:
     assert add_shared_directives(inputs, directory_plan) is inputs
-    assert directive_files(directory_plan) == {}
 
 
 @pytest.mark.parametrize("folder", ["/home/a b", "/home/$(id)", "/x/*", "/x;y", "/x\n"])
@@ -29,9 +28,10 @@ def test_a_path_that_a_shell_would_read_is_refused(
 
 
 def test_the_file_has_one_directive(plan: Target) -> None:
-    assert directive_files(plan) == {"use.bbf": "#DW persistentdw name=pbb4f1c2a9e\n"}
-    lua = replace(plan, request=plan.request._replace(backend="slurm-lua"))
-    assert directive_files(lua) == {"use.bbf": "#BB_LUA persist use pbb4f1c2a9e\n"}
+    text = shared_directives(plan.request)
+    assert text == "#DW persistentdw name=pbb4f1c2a9e\n"
+    lua = plan.request._replace(backend="slurm-lua")
+    assert shared_directives(lua) == "#BB_LUA persist use pbb4f1c2a9e\n"
 
 
 @pytest.mark.parametrize(
@@ -40,6 +40,6 @@ def test_the_file_has_one_directive(plan: Target) -> None:
 def test_a_name_that_slurm_would_misread_never_gets_there(
     plan: Target, name: str
 ) -> None:
-    bad = replace(plan, request=plan.request._replace(name=name))
+    bad = plan.request._replace(name=name)
     with pytest.raises(UsageError, match="cannot be used"):
-        directive_files(bad)
+        shared_directives(bad)

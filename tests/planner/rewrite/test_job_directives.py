@@ -14,7 +14,6 @@ from pegasus_bb.model.placement import JobReservation
 from pegasus_bb.model.settings import Settings
 from pegasus_bb.planner.rewrite.job_directives import (
     add_directives,
-    add_job_directives,
     directives_of,
     linked_sources,
 )
@@ -41,10 +40,16 @@ def arguments(inputs: Inputs) -> list[str]:
     return [own.get("glite.arguments", "") for own in profiles]
 
 
+@pytest.fixture
+def alone(plan: Target) -> Target:
+    """No reservation is shared."""
+    return replace(plan, is_shared=False)
+
+
 def test_each_job_keeps_its_arguments_and_gets_its_own_option(
-    inputs: Inputs, plan: Target
+    inputs: Inputs, alone: Target
 ) -> None:
-    first, second, *_ = arguments(add_job_directives(inputs, plan))
+    first, second, *_ = arguments(add_directives(inputs, alone))
     assert first == f"--qos=regular {BBF.format('ID1')}"
     assert second == f"--qos=debug {BBF.format('ID2')}"
 
@@ -58,26 +63,26 @@ def test_in_mode_hybrid_no_job_has_two_options(inputs: Inputs, plan: Target) -> 
     assert second == f"--qos=debug {BBF.format('ID2')}"
 
 
-def test_the_site_counts_if_nothing_narrower_is_set(edited: Any, plan: Target) -> None:
+def test_the_site_counts_if_nothing_narrower_is_set(edited: Any, alone: Target) -> None:
     inputs = edited("transformations", {("transformations", 1, "sites"): []})
-    after = add_job_directives(inputs, plan).workflow.data["jobs"][0]["profiles"]
+    after = add_directives(inputs, alone).workflow.data["jobs"][0]["profiles"]
     assert after["pegasus"]["glite.arguments"].startswith("--constraint=haswell --bbf=")
 
 
+@pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize(
     ("step", "value"),
     [
-        (add_job_directives, "--bbf=/my/own.bbf"),
         (add_shared_directives, "--bbf=/my/own.bbf"),
         (add_directives, "-N 1 --bb=capacity=1GB"),
     ],
 )
 def test_a_buffer_of_the_user_s_own_is_refused(
-    edited: Any, plan: Target, step: Any, value: str
+    edited: Any, plan: Target, step: Any, value: str, *, shared: bool
 ) -> None:
     keys = ("jobs", 1, "profiles", "pegasus", "glite.arguments")
     with pytest.raises(CatalogError, match="one file of burst buffer") as error:
-        step(edited("workflow", {keys: value}), plan)
+        step(edited("workflow", {keys: value}), replace(plan, is_shared=shared))
     assert (error.value.key, error.value.found) == (".".join(map(str, keys)), value)
 
 

@@ -9,7 +9,7 @@ import yaml
 
 from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
 from pegasus_bb.planner.rewrite.passes import rewrite
-from pegasus_bb.planner.rewrite.site_directives import directive_files
+from pegasus_bb.planner.rewrite.site_directives import USE, shared_directives
 from tests.planner.rewrite.conftest import Golden
 
 
@@ -31,5 +31,4 @@ def test_all_of_it_as_files(inputs: Inputs, plan: Target, golden: Golden) -> Non
         data = getattr(after, name).data
         golden(f"{name}.yml", yaml.safe_dump(data, sort_keys=False))
     golden("pegasus.properties", after.properties.to_text())
-    for name, text in directive_files(plan).items():
-        golden(name, text)
+    golden(USE, shared_directives(plan.request))

@@ -11,7 +11,10 @@ from pegasus_bb.planner.rewrite.pass_input import (
     ProfileSetting,
     profile_settings,
 )
-from pegasus_bb.planner.rewrite.site_directives import with_option
+from pegasus_bb.planner.rewrite.site_directives import (
+    properties_with_option,
+    with_option,
+)
 
 
 class JobProfiles:
@@ -70,9 +73,10 @@ class JobProfiles:
     def with_option(self, index: int, job: Any, option: str) -> str:
         """The batch arguments of the job, and ``option``. Raises CatalogError."""
         setting = self.setting(index, job)
-        if setting is None and self.of_all is not None:
-            return f"{self.of_all} {option}"
-        return with_option(setting, option) if setting else option
+        if setting is not None:
+            return with_option(setting, option)
+        of_all = properties_with_option(self._properties, option)
+        return of_all.get(self._property, option)
 
 
 def _name_of(entry: Any) -> str:

@@ -69,6 +69,19 @@ def test_the_site_counts_if_nothing_narrower_is_set(edited: Any, alone: Target) 
     assert after["pegasus"]["glite.arguments"].startswith("--constraint=haswell --bbf=")
 
 
+def test_a_property_with_a_buffer_of_the_user_s_own_is_refused(
+    edited: Any, alone: Target
+) -> None:
+    """Also where no reservation is shared: sbatch would get two files."""
+    programs = edited("transformations", {("transformations", 1, "sites"): []})
+    sites = edited("sites", {("sites", 1, "profiles", "pegasus"): {}}).sites
+    own = {"pegasus.glite.arguments": "--bbf=/my/own.bbf"}
+    inputs = replace(programs, sites=sites).with_properties(own)
+    with pytest.raises(CatalogError, match="one file of burst buffer") as error:
+        add_directives(inputs, alone)
+    assert error.value.key == "pegasus.glite.arguments"
+
+
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize(
     ("step", "value"),

@@ -82,10 +82,6 @@ class RunPlan:
         chains = self.decision.chains if self.decision else None
         return chains.found if chains else ()
 
-    def predicted_with(self, clusters: int) -> Predicted | None:
-        """The prediction, if it holds: it knows chains, and no other clusters."""
-        return self.predicted if clusters == len(self.chains) else None
-
     @property
     def mode(self) -> str:
         """off | persistent | transient | hybrid"""

@@ -10,7 +10,7 @@ import glob
 import os
 import re
 
-from pegasus_bb.core.files import write_bytes
+from pegasus_bb.core.files import write_text
 from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.runtime.proc import run
 
@@ -34,17 +34,16 @@ def plan_inner(words: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def _start_outside(file: str, prefix: str) -> None:
-    with open(file, "rb") as source:
+    with open(file, encoding="utf-8", errors="surrogateescape") as source:
         text = source.read()
-    changed = start_outside(text, prefix.encode())
+    changed = start_outside(text, prefix)
     if changed != text:
-        write_bytes(file, changed)
+        write_text(file, changed)
 
 
-def start_outside(text: bytes, folder: bytes) -> bytes:
+def start_outside(text: str, folder: str) -> str:
     """The submit file ``text`` of a job that starts in /tmp in place of ``folder``, or
     of one below it. Styles condor and glite name it in ways of their own."""
-    place = rb'(remote_initialdir = |\+remote_iwd = ")%s(?:/[^"\n]*)?(?=["\n])'
-    outside = OUTSIDE_SCRATCH.encode()
-    form = re.compile(rb"^" + place % re.escape(folder), re.MULTILINE)
-    return form.sub(lambda match: match[1] + outside, text)
+    place = r'(remote_initialdir = |\+remote_iwd = ")%s(?:/[^"\n]*)?(?=["\n])'
+    form = re.compile("^" + place % re.escape(folder), re.MULTILINE)
+    return form.sub(lambda match: match[1] + OUTSIDE_SCRATCH, text)

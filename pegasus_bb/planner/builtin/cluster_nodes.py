@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from pegasus_bb.core.errors import UnplacedError
 from pegasus_bb.decide.decision import PlanningInput
-from pegasus_bb.decide.job_reservations import join_job_reservations
-from pegasus_bb.decide.lint_requests import lint_requests
-from pegasus_bb.model.placement import Placement
 from pegasus_bb.planner.builtin.executable import (
     COMPUTE,
     BuiltInExecutable,
@@ -24,6 +20,7 @@ from pegasus_bb.planner.builtin.executable import (
     Program,
 )
 from pegasus_bb.planner.builtin.profiles import Profiles, merge, of_properties
+from pegasus_bb.planner.cluster_reservations import with_cluster_reservations
 from pegasus_bb.planner.rewrite.job_directives import directives_option
 from pegasus_bb.planner.rewrite.site_directives import ARGUMENTS
 from pegasus_bb.planner.run_plan import RunPlan
@@ -118,42 +115,26 @@ def added_environment(task: Profiles, cluster: Profiles) -> list[str]:
     return ["/usr/bin/env", *more] if more else []
 
 
-def _request_disks(
-    built: BuiltInExecutable,
-    before: Placement,
-    joined: Placement,
-    clusters: Mapping[str, list[str]],
-) -> None:
-    """Let each cluster ask for the disk of its own reservation."""
-    from pegasus_bb.planner.rewrite.disk_requests import request_cluster
-
-    own = before.job_reservations
-    for name, ids in clusters.items():
-        tasks = [own[ident] for ident in ids if ident in own]
-        request_cluster(joined, built.jobs[name].profiles, tasks, name)
-
-
-def with_cluster_reservations(
+def with_clusters(
     built: BuiltInExecutable, given: PlanningInput, run: RunPlan
 ) -> tuple[BuiltInExecutable, RunPlan]:
-    """Mode transient: a cluster has one reservation, under its own name, for the files
-    of its tasks. Raises CatalogError if it would be too large for the tier."""
+    """Mode transient: a cluster has a reservation of its own, and asks for the disk of
+    that. Raises CatalogError."""
     clusters = {
         node.name: [job.id for job in node.jobs]
         for node in built.jobs.values()
         if node.tasks
     }
-    if not clusters:
+    before = run.placement
+    built, run = with_cluster_reservations(built, clusters, given, run)
+    joined = run.placement
+    if before is None or joined is before or joined is None:
         return built, run
-    run = replace(run, predicted=run.predicted_with(len(clusters)))
-    placement = run.placement
-    if placement is None or run.request is not None:
-        return built, run
-    joined = join_job_reservations(given, placement, clusters)
-    lint_requests(given, joined)
-    run = run.with_placement(joined)
-    if placement.job_tier.request is not None:
-        _request_disks(built, placement, joined, clusters)
-    pairs = [pair for pair in built.jobs_nodes() if pair[1] not in clusters]
-    pairs += [(name, name) for name in clusters]
-    return replace(built, jobs_nodes=lambda: pairs), run
+    if joined.job_tier.request is not None:
+        from pegasus_bb.planner.rewrite.disk_requests import request_cluster
+
+        own = before.job_reservations
+        for name, ids in clusters.items():
+            tasks = [own[ident] for ident in ids if ident in own]
+            request_cluster(joined, built.jobs[name].profiles, tasks, name)
+    return built, run

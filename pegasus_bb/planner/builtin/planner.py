@@ -53,9 +53,9 @@ class BuiltInPlanner:
         built = build(_parse(rewritten, given, run), run)
         if not run.clusters:
             return built, run
-        from pegasus_bb.planner.builtin.cluster_nodes import with_cluster_reservations
+        from pegasus_bb.planner.builtin.cluster_nodes import with_clusters
 
-        return with_cluster_reservations(built, given, run)
+        return with_clusters(built, given, run)
 
     def write(
         self, executable: BuiltInExecutable, given: PlanningInput, run: RunPlan

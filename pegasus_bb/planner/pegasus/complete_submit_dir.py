@@ -8,24 +8,26 @@ appended, because DAGMan accepts them in any order.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import chain
+from operator import methodcaller
 from pathlib import Path
 
 from pegasus_bb.decide.decision import PlanningInput
-from pegasus_bb.decide.job_reservations import (
-    join_job_reservations,
-    planned_job_reservations,
-)
-from pegasus_bb.decide.lint_requests import lint_requests
-from pegasus_bb.model.dag.nodes import Dag, Node, Script, submit_text
+from pegasus_bb.decide.job_reservations import planned_job_reservations
+from pegasus_bb.model.dag.nodes import Dag, Script, submit_text
 from pegasus_bb.model.dag.roles import Role, folder_nodes, of_role
 from pegasus_bb.model.dag.writer import script_line
-from pegasus_bb.planner.pegasus.exclusive_folder import replace_text
+from pegasus_bb.planner.cluster_reservations import with_cluster_reservations
+from pegasus_bb.planner.pegasus.exclusive_folder import change_submit_file, replace_text
 from pegasus_bb.planner.pegasus.pegasus_limits import check_results
-from pegasus_bb.planner.pegasus.read_submit_dir import PegasusWorkflow, clusters_of
+from pegasus_bb.planner.pegasus.read_submit_dir import (
+    PegasusWorkflow,
+    check_clusters_run,
+    clusters_of,
+)
 from pegasus_bb.planner.rewrite.job_directives import directives_option
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.runfiles import node_files, run_files
@@ -84,13 +86,16 @@ def start_by_launch(folder: Path, dag: Dag, launch: str) -> None:
     there, and its path is the planned one. Raises CatalogError.
     """
     for name, node in dag.nodes.items():
-        text = submit_text(folder, node) if name.startswith(_CHMOD) else ""
-        program = _EXECUTABLE.search(text)
-        if program is None or program[1] == launch or "\nuniverse = local" not in text:
-            continue
-        text = text.replace(program[0], f"executable = {launch}")
-        text = text.replace(_ARGUMENTS_LINE, f"{_ARGUMENTS_LINE}{program[1]} ")
-        replace_text(node.file(folder), text.encode("utf-8", "surrogateescape"))
+        if name.startswith(_CHMOD):
+            change_submit_file(folder, node, partial(_by_launch, launch=launch))
+
+
+def _by_launch(text: str, launch: str) -> str:
+    program = _EXECUTABLE.search(text)
+    if program is None or program[1] == launch or "\nuniverse = local" not in text:
+        return text
+    text = text.replace(program[0], f"executable = {launch}")
+    return text.replace(_ARGUMENTS_LINE, f"{_ARGUMENTS_LINE}{program[1]} ")
 
 
 def _planned_by_ours(executable: PegasusWorkflow, run: RunPlan) -> PegasusWorkflow:
@@ -118,35 +123,29 @@ def _check_requests(executable: PegasusWorkflow, run: RunPlan) -> None:
     from pegasus_bb.planner.grown_requests import with_growth
     from pegasus_bb.planner.rewrite.disk_requests import check_submit_file
 
+    def grown(text: str, job: str) -> str:
+        check_submit_file(placement, job, text)
+        return with_growth(text, placement, job, run.request_growth)
+
     for job, name in executable.jobs_nodes():
         node = executable.planned.nodes[name]
-        text = submit_text(executable.folder, node)
-        check_submit_file(placement, job, text)
-        grown = with_growth(text, placement, job, run.request_growth)
-        if grown != text:
-            file = node.file(executable.folder)
-            replace_text(file, grown.encode("utf-8", "surrogateescape"))
+        change_submit_file(executable.folder, node, partial(grown, job=job))
 
 
 def with_clusters(
     planned: PegasusWorkflow, given: PlanningInput, run: RunPlan
 ) -> tuple[PegasusWorkflow, RunPlan]:
     """Mode transient: only planned jobs have reservations, and a cluster has one under
-    its own name."""
+    its own name. Raises CatalogError."""
     placement = run.placement
     if placement is None or run.request is not None:
-        return planned, run
-    pairs = planned.jobs_nodes()
+        known = clusters_of(planned) if run.predicted else {}  # reads all submit files
+        return with_cluster_reservations(planned, known, given, run)
     clusters = clusters_of(planned)
-    placement = planned_job_reservations(placement, dict(pairs))
-    if clusters:
-        placement = join_job_reservations(given, placement, clusters)
-        lint_requests(given, placement)
-    pairs = [pair for pair in pairs if pair[1] not in clusters]
-    pairs += [(name, name) for name in clusters]
-    predicted = run.predicted_with(len(clusters))
-    run = replace(run.with_placement(placement), predicted=predicted)
-    return replace(planned, jobs_nodes=lambda: pairs), run
+    check_clusters_run(planned, clusters)
+    jobs = dict(planned.jobs_nodes())
+    run = run.with_placement(planned_job_reservations(placement, jobs))
+    return with_cluster_reservations(planned, clusters, given, run)
 
 
 def start_outside(folder: Path, dag: Dag, site: str, scratch: str) -> None:
@@ -157,24 +156,11 @@ def start_outside(folder: Path, dag: Dag, site: str, scratch: str) -> None:
     prefix, which does not exist; the Kickstart of each task changes the folder anyway.
     """
     for name in folder_nodes(dag.nodes, Role.LEAF_CLEANUP, site):
-        of_leaf = partial(_with_word, old=scratch, new=OUTSIDE_SCRATCH)
-        _change(folder, dag.nodes[name], of_leaf)
+        of_leaf = methodcaller("replace", f" -w {scratch} ", f" -w {OUTSIDE_SCRATCH} ")
+        change_submit_file(folder, dag.nodes[name], of_leaf)
     for name in of_role(dag.nodes, Role.CLUSTER):
-        of_run = partial(inner_clusters.start_outside, folder=scratch.encode())
-        _change(folder, dag.nodes[name], of_run)
-
-
-def _with_word(text: bytes, old: str, new: str) -> bytes:
-    """``text`` with the value ``new`` of Kickstart's -w."""
-    return text.replace(f" -w {old} ".encode(), f" -w {new} ".encode())
-
-
-def _change(folder: Path, node: Node, change: Callable[[bytes], bytes]) -> None:
-    file = node.file(folder)
-    text = file.read_bytes()
-    changed = change(text)
-    if changed != text:
-        replace_text(file, changed)
+        of_run = partial(inner_clusters.start_outside, folder=scratch)
+        change_submit_file(folder, dag.nodes[name], of_run)
 
 
 def _add_options(planned: PegasusWorkflow, run: RunPlan) -> None:
@@ -189,16 +175,15 @@ def _add_options(planned: PegasusWorkflow, run: RunPlan) -> None:
     for job, name in planned.jobs_nodes() if placement.job_reservations else ():
         if job in placement.job_reservations:
             option = directives_option(run.submit_dir, job)
-            _add_option(planned.folder, planned.dag.nodes[name], option)
+            of_job = partial(_with_option, option=option)
+            change_submit_file(planned.folder, planned.dag.nodes[name], of_job)
 
 
-def _add_option(folder: Path, node: Node, option: str) -> None:
-    text = submit_text(folder, node)
-    if not has_option(text, option):
-        changed = _SHARED.sub(option, text)
-        if changed == text:
-            changed = _ARGUMENTS.sub(rf"\1 {option}\2", text)
-        replace_text(node.file(folder), changed.encode("utf-8", "surrogateescape"))
+def _with_option(text: str, option: str) -> str:
+    if has_option(text, option):
+        return text
+    changed, shared = _SHARED.subn(option, text)
+    return changed if shared else _ARGUMENTS.sub(rf"\1 {option}\2", text)
 
 
 def _replace_dag(executable: PegasusWorkflow) -> None:
@@ -209,7 +194,7 @@ def _replace_dag(executable: PegasusWorkflow) -> None:
     added = added_lines(planned, executable.dag)
     end = "" if text.endswith("\n") else "\n"
     text += end + "".join(f"{line}\n" for line in added)
-    replace_text(file, text.encode("utf-8", "surrogateescape"))
+    replace_text(file, text)
 
 
 def added_lines(dag: Dag, complete: Dag) -> list[str]:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from pegasus_bb.core.errors import UsageError
+from pegasus_bb.model.dag.nodes import Node, submit_text
 from pegasus_bb.planner.existing_submit_dir import check_existing, move_aside
 
 PRINTED = "pegasus-plan.out"  # its stdout, next to its inputs
@@ -51,12 +52,21 @@ def claim(folder: Path, *, force: bool, runs: Path) -> Iterator[Path]:
         raise
 
 
-def replace_text(path: Path, data: bytes) -> None:
-    """Put ``data`` under ``path`` by rename, with the mode that it had."""
+def change_submit_file(folder: Path, node: Node, change: Callable[[str], str]) -> None:
+    """Put what ``change`` makes of the submit file of ``node`` in its place. Raises
+    CatalogError."""
+    text = submit_text(folder, node)
+    changed = change(text)
+    if changed != text:
+        replace_text(node.file(folder), changed)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Put ``text`` under ``path`` by rename, with the mode that it had."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with part.open("wb") as out:
-            out.write(data)
+        with part.open("w", encoding="utf-8", errors="surrogateescape") as out:
+            out.write(text)
             out.flush()
             os.fsync(out.fileno())
         shutil.copymode(path, part)

@@ -36,11 +36,7 @@ from pegasus_bb.planner.pegasus.pegasus_limits import (
     check_sub_workflows,
     without_clusters,
 )
-from pegasus_bb.planner.pegasus.read_submit_dir import (
-    PegasusWorkflow,
-    check_runs_something,
-    read_planned,
-)
+from pegasus_bb.planner.pegasus.read_submit_dir import PegasusWorkflow, read_planned
 from pegasus_bb.planner.pegasus_home import PegasusHome
 from pegasus_bb.planner.rewrite.pass_input import Inputs
 from pegasus_bb.planner.rewrite.passes import rewrite_inputs
@@ -108,8 +104,6 @@ class PegasusPlanner:
             write_settings(inputs, inner_folder(folder, job))
         install_runtime(str(folder.parent), run.python, is_kept=run.is_kept)
         printed = run_planner(self._argv(run), folder, run.cwd)
-        if run.request is not None:
-            check_runs_something(run.submit_dir)
         planned = replace(read_planned(run), printed=printed)
         if run.request is not None:
             more = inner_containers(given, run)

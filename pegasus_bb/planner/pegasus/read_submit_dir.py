@@ -14,7 +14,7 @@ from pegasus_bb.core.paths import is_below
 from pegasus_bb.model.dag.joblists import Entries, job_lists, path_of
 from pegasus_bb.model.dag.nodes import Dag, list_text, submit_text
 from pegasus_bb.model.dag.reader import read_dag
-from pegasus_bb.model.dag.roles import Role, folder_nodes, of_role, role_of
+from pegasus_bb.model.dag.roles import Role, folder_nodes, of_role
 from pegasus_bb.model.document import parse
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal.sealed_directory import buffer_users_in_doubt
@@ -35,13 +35,15 @@ class PegasusWorkflow(ExecutableWorkflow):
 
 
 def read_planned(run: RunPlan) -> PegasusWorkflow:
-    """The workflow that pegasus-plan wrote. Raises CatalogError."""
+    """The workflow that pegasus-plan wrote. Raises CatalogError, NothingToRun."""
     folder = run.submit_dir
     request = run.request
     name, version = _braindump(folder)
     if not (folder / name).is_file():
         raise CatalogError("pegasus-plan left no .dag", str(folder / name))
     dag = read_dag(folder / name)
+    if request is not None:
+        _check_runs_something(dag)
     entries = job_lists(dag, folder)
     users: Set[str] = frozenset()
     outputs: dict[str, str] = {}
@@ -67,13 +69,10 @@ def read_planned(run: RunPlan) -> PegasusWorkflow:
     )
 
 
-def check_runs_something(folder: Path) -> None:
+def _check_runs_something(dag: Dag) -> None:
     """Raises NothingToRun if no node that pegasus-plan wrote is a task of the user:
     each result exists already, or is not to be staged out."""
-    name, _ = _braindump(folder)
-    nodes = read_dag(folder / name).nodes
-    tasks = Role.TASK, Role.CLUSTER, Role.SUB_WORKFLOW
-    if not any(role_of(node) in tasks for node in nodes):
+    if not of_role(dag.nodes, Role.TASK, Role.CLUSTER, Role.SUB_WORKFLOW):
         raise NothingToRun(
             "pegasus-plan leaves out every job: each result exists already, or none is "
             "to be staged out; nothing would run on the buffer"
@@ -162,12 +161,17 @@ def nodes_of_jobs(folder: Path, dag: Dag) -> Iterator[tuple[str, str]]:
 
 
 def clusters_of(planned: PegasusWorkflow) -> dict[str, list[str]]:
-    """Each node with several jobs -> the ids of these, in the order in which they run.
-    Raises CatalogError if another program than pegasus-cluster runs them."""
+    """Each node with several jobs -> the ids of these, in the order in which they
+    run."""
     jobs_of: dict[str, list[str]] = {}
     for job, node in planned.jobs_nodes():
         jobs_of.setdefault(node, []).append(job)
-    clusters = {name: jobs for name, jobs in jobs_of.items() if len(jobs) > 1}
+    return {name: jobs for name, jobs in jobs_of.items() if len(jobs) > 1}
+
+
+def check_clusters_run(planned: PegasusWorkflow, clusters: Iterable[str]) -> None:
+    """Raises CatalogError if another program than pegasus-cluster runs one of
+    ``clusters``."""
     for name in clusters:
         merged = planned.dag.nodes[name]
         match = _RUN_BY.search(submit_text(planned.folder, merged))
@@ -180,4 +184,3 @@ def clusters_of(planned: PegasusWorkflow) -> dict[str, list[str]]:
                 found=program,
                 would_do="pegasus.job.aggregator = seqexec, or --bb-mode persistent",
             )
-    return clusters

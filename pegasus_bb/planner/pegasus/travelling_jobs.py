@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.decide.decision import PlanningInput
-from pegasus_bb.model.dag.nodes import Node, submit_text
+from pegasus_bb.model.dag.nodes import Node
 from pegasus_bb.model.dag.quoting import quote_environment
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.planner.pegasus.exclusive_folder import replace_text
+from pegasus_bb.planner.pegasus.exclusive_folder import change_submit_file
 from pegasus_bb.planner.travelling import files_of_traveller
 from pegasus_bb.runtime.bbdir import SUBMIT_DIR
 
@@ -41,10 +42,10 @@ def let_travel(
     """Change the submit files of those ``nodes`` that ``launch`` starts on the site.
     Raises CatalogError for one that is not as pegasus-plan writes it."""
     has_container = (folder / "bb" / "containers.json").exists()
-    for node in nodes:
-        text = submit_text(folder, node)
+
+    def travelling(text: str, node: Node) -> str:
         if f"\nexecutable = {launch}\n" not in text or "\nuniverse = local" in text:
-            continue
+            return text
         names = files_of_traveller(node.name, placement, has_container=has_container)
         changed = _travelling(text, folder, names)
         if changed is None:
@@ -54,7 +55,10 @@ def let_travel(
                 file=str(node.file(folder)),
                 would_do="--bb-planner builtin, or --dir with a folder of the tier",
             )
-        replace_text(node.file(folder), changed.encode("utf-8", "surrogateescape"))
+        return changed
+
+    for node in nodes:
+        change_submit_file(folder, node, partial(travelling, node=node))
 
 
 def _travelling(text: str, folder: Path, names: Iterable[str]) -> str | None:

@@ -48,7 +48,7 @@ def main() -> int:
     parser.add_argument("jobs", nargs="*", type=int, default=[10_000], metavar="JOBS")
     parser.add_argument("--pairs", type=int, default=6, help="an even number is fair")
     options = parser.parse_args()
-    home = find_home(os.environ)
+    home = find_home()
     if home is None:
         print("skipped: no PEGASUS_HOME and no pegasus-plan on PATH")
         return 0

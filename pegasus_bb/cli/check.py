@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -128,14 +127,14 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
         site = execution_site(options, user.catalogs)
         mode = user.settings.mode
         try:
-            home = resolve_home(user.settings.planner, os.environ)
+            home = resolve_home(user.settings.planner)
         except PegasusBBError as error:
             yield wrong("pegasus", str(error))
         else:
             yield from _of_planner(home, user, site)
             if given is not None and Level.WRONG not in seen:
                 yield from of_planning(options, given, decision, home)
-        yield from of_htcondor((site.profile("pegasus", "style") or "condor").lower())
+        yield from of_htcondor(site.style)
         yield from of_scratch(user.catalogs, site, is_watched=mode.has_job_reservations)
         if mode.uses_tier:
             tier = choose_tier(user.catalogs, user.settings, site.name)

@@ -28,7 +28,7 @@ def command() -> None:
     Then pegasus-plan takes --bb-X and pegasus.bb.X, and Workflow.plan() of Pegasus.api
     takes pegasus.bb.X. A call without them reaches the real pegasus-plan unchanged.
     """
-    home = find_home(os.environ)
+    home = find_home()
     if home is None:
         click.echo(
             "no Pegasus found: pegasus-plan will use the built-in planner", err=True

@@ -13,6 +13,7 @@ from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.files import is_file
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.model.catalog_files import SOURCES, catalog_document, environment
+from pegasus_bb.model.dag.blahp import CONDOR
 from pegasus_bb.model.default_sites import STORAGE, with_default_sites
 from pegasus_bb.model.document import Data, Document, Entry, Key, load, plain
 from pegasus_bb.model.settings import PREFIX, Properties
@@ -109,6 +110,11 @@ class Site:
         value = self.profiles.get(namespace, {}).get(key)
         return None if value is None else plain(value)
 
+    @property
+    def style(self) -> str:
+        """How jobs reach it: condor, a pool, or a batch system through blahp."""
+        return (self.profile("pegasus", "style") or CONDOR).lower()
+
 
 @dataclass(frozen=True)
 class SiteCatalog:
@@ -188,6 +194,15 @@ class Catalogs:
     tiers: dict[str, list[Tier]]  # by site
     # The file of TIERS, and that of SPEEDS, if there are any.
     storage: Mapping[str, Document] = field(default_factory=dict)
+
+    @property
+    def documents(self) -> dict[str, Document]:
+        """The document of each kind, as in ``SOURCES``."""
+        return {
+            "site": self.sites.document,
+            "replica": self.replicas.document,
+            "transformation": self.transformations.document,
+        }
 
     def storage_document(self, key: str) -> Document:
         """The file of ``key``; where nothing has it, the site catalog, to add it."""

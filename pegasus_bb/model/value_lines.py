@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,16 @@ from pegasus_bb.model.workflow import Job, Workflow
 class ValueLines:
     workflow: Workflow
     catalogs: Catalogs
+
+    @contextmanager
+    def placed(
+        self, site: str, transformation: str, job: Job | None = None
+    ) -> Iterator[None]:
+        """Raise an UnplacedError of the body as ``error``."""
+        try:
+            yield
+        except UnplacedError as error:
+            raise self.error(error, site, transformation, job) from error
 
     def error(
         self,

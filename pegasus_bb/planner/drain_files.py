@@ -122,7 +122,7 @@ def _no_forecast(given: PlanningInput) -> UsageError:
 def drain_gain(
     given: PlanningInput,
     decision: PlacementDecision,
-    planned: DrainPlan | None = None,
+    planned: DrainPlan | None,
 ) -> dict[str, Any] | None:
     """The peak rates to the PFS without and with pacing, for `explain`. None if they
     are unknown, or if no results leave. ``planned`` is the result of ``plan_drain``,

@@ -128,9 +128,11 @@ def of_programs(given: PlanningInput) -> Iterator[Finding]:
     mend = "the pfn in the transformation catalog"
     if needed:
         yield wrong("programs", listed("not on this machine", needed), mend)
-    elif tools := _missing_tools(given):
+    elif tools := {p.pfn for p in gone.values() if _is_of_pegasus(p.pfn)}:
+        missing = abbreviate(sorted(tools))
+        what = f"not on this machine, and a Pegasus brings it: {missing}"
         mend = "a Pegasus on this machine, or none if its jobs run elsewhere"
-        yield note("programs", tools, mend)
+        yield note("programs", what, mend)
     elif staged := [n for n, p in gone.items() if p.site == "local"]:
         mend = f"install them before the run, whose stage-in brings them; or {mend}"
         yield note("programs", listed("not installed on this machine", staged), mend)
@@ -143,15 +145,6 @@ def of_programs(given: PlanningInput) -> Iterator[Finding]:
         interpreter = _interpreter(next(iter(lost.values())).pfn)
         what = listed(f"its first line names {interpreter}, which is not here", lost)
         yield wrong("programs", what, "its first line, or the pfn")
-
-
-def _missing_tools(given: PlanningInput) -> str:
-    """A message about programs of Pegasus that this machine has not; empty without."""
-    paths = {program.pfn for program in _programs(given).values()}
-    gone = {path for path in paths if _is_of_pegasus(path) and not _is_file_here(path)}
-    if not gone:
-        return ""
-    return f"not on this machine, and a Pegasus brings it: {abbreviate(sorted(gone))}"
 
 
 def _programs(given: PlanningInput) -> dict[str, Executable]:

@@ -149,7 +149,7 @@ def _plain_relative(value: str) -> bool:
 def check_folder(folder: Path) -> None:
     """Raises UsageError for a submit directory that DAGMan cannot carry: it splits
     script lines on blanks and knows no quotes."""
-    if any(c.isspace() or ord(c) < 33 or c in "\"'\\$%" for c in str(folder)):
+    if any(c.isspace() or ord(c) < 33 or c in "\"'\\$%\x7f" for c in str(folder)):
         raise UsageError(
             f"the submit directory {str(folder)!r} has a blank or a quote in its path, "
             "which DAGMan cannot carry; choose another --dir"

@@ -38,34 +38,23 @@ class PegasusHome:
         )
 
 
-def find_home(environ: Mapping[str, str]) -> PegasusHome | None:
+def find_home() -> PegasusHome | None:
     """$PEGASUS_HOME/bin, else the first folder of PATH with a real pegasus-plan."""
-    for folder in _folders(environ):
+    for folder in _folders(os.environ):
         if is_real(folder / PLAN):
             return PegasusHome((folder / PLAN).resolve().parent)
     return None
 
 
-def require_home(environ: Mapping[str, str]) -> PegasusHome:
-    """``find_home``. Raises UsageError if there is none."""
-    home = find_home(environ)
-    if home is None:
-        raise UsageError(
-            "--bb-planner pegasus: there is no pegasus-plan; set PEGASUS_HOME or put "
-            "the bin folder of a Pegasus 5.1 on PATH, or say --bb-planner builtin"
-        )
-    return home
-
-
 def is_builtin(planner: str) -> bool:
     """Whether the built-in planner plans, which has limits of its own."""
     try:
-        return resolve_home(planner, os.environ) is None
+        return resolve_home(planner) is None
     except UsageError:  # there is no Pegasus where one is asked for
         return False
 
 
-def resolve_home(planner: str, environ: Mapping[str, str]) -> PegasusHome | None:
+def resolve_home(planner: str) -> PegasusHome | None:
     """The Pegasus that plans, by ``pegasus.bb.planner``; None: the built-in planner
     does.
 
@@ -74,10 +63,13 @@ def resolve_home(planner: str, environ: Mapping[str, str]) -> PegasusHome | None
     """
     if planner == "builtin":
         return None
-    if planner == "pegasus":
-        return require_home(environ)
-    home = find_home(environ)
-    given = environ.get("PEGASUS_HOME")
+    home = find_home()
+    given = os.environ.get("PEGASUS_HOME")
+    if home is None and planner == "pegasus":
+        raise UsageError(
+            "--bb-planner pegasus: there is no pegasus-plan; set PEGASUS_HOME or put "
+            "the bin folder of a Pegasus 5.1 on PATH, or say --bb-planner builtin"
+        )
     if home is None and given and not is_there(Path(given) / "bin" / PLAN):
         raise UsageError(
             f"PEGASUS_HOME is {given}, and there is no {PLAN} in {given}/bin, nor one "

@@ -77,8 +77,7 @@ def folders_line(given: PlanningInput) -> str:
 
 def _nodes(given: PlanningInput, tier: Tier) -> Iterator[str]:
     """A line where Pegasus takes it that nodes share no folder with this machine."""
-    style = (given.site.profile("pegasus", "style") or CONDOR).lower()
-    is_pool = given.data_configuration.is_private and style == CONDOR
+    is_pool = given.data_configuration.is_private and given.site.style == CONDOR
     if tier.is_all_nodes_see or is_pool:
         yield f"nodes:    {what_nodes_see(tier)}"
 
@@ -136,7 +135,7 @@ def _pools_and_streams(decision: PlacementDecision) -> Iterator[str]:
 def _draining(catalogs: Catalogs, settings: Settings, tier: Tier) -> Iterator[str]:
     """Lines if results do not leave at once."""
     rule = rule_of(settings, tier)
-    origin = _origin(catalogs, "drain") or f"tier {tier.name} in {_tier_file(catalogs)}"
+    origin = _origin_or_tier(catalogs, "drain", tier)
     if rule.rate:
         yield f"draining: at most {format_size(rule.rate)}/s ({origin})"
     elif rule.policy.about:
@@ -161,9 +160,7 @@ def _capacity(catalogs: Catalogs, settings: Settings, placement: Placement) -> s
         return _per_job(catalogs, settings, placement)
     size = placement.capacity
     tier = placement.tier
-    origin = (
-        _origin(catalogs, "capacity") or f"tier {tier.name} in {_tier_file(catalogs)}"
-    )
+    origin = _origin_or_tier(catalogs, "capacity", tier)
     is_auto = wanted_capacity(tier, settings) == AUTO
     if is_auto and placement.unknown:
         origin = (
@@ -186,9 +183,7 @@ def _per_job(catalogs: Catalogs, settings: Settings, placement: Placement) -> st
     if not sizes:
         return "capacity: none: no job has a file on the tier"
     tier = placement.tier
-    origin = (
-        _origin(catalogs, "capacity") or f"tier {tier.name} in {_tier_file(catalogs)}"
-    )
+    origin = _origin_or_tier(catalogs, "capacity", tier)
     wanted = wanted_capacity(tier, settings)
     how = f"{format_size(wanted)} given"
     if wanted == AUTO:
@@ -285,6 +280,11 @@ def _unknown_sizes(placement: Placement) -> list[str]:
 
 def _origin(catalogs: Catalogs, name: str) -> str:
     return catalogs.properties.origin(PREFIX + name)
+
+
+def _origin_or_tier(catalogs: Catalogs, name: str, tier: Tier) -> str:
+    """Where the user set ``name``: in a property, else in the tier."""
+    return _origin(catalogs, name) or f"tier {tier.name} in {_tier_file(catalogs)}"
 
 
 def _tier_file(catalogs: Catalogs) -> str:

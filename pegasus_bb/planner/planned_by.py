@@ -31,9 +31,7 @@ def planned_by(given: PlanningInput, run: RunPlan) -> bytes:
     catalogs = given.catalogs
     documents = (
         given.workflow.document,
-        catalogs.sites.document,
-        catalogs.replicas.document,
-        catalogs.transformations.document,
+        *catalogs.documents.values(),
         *catalogs.storage.values(),
     )
     settings = given.settings

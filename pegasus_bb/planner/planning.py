@@ -4,7 +4,6 @@ rewrite, plan, seal, write."""
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -63,7 +62,7 @@ def resolve_options(options: PlanOptions) -> ResolvedOptions:
         options, predicted = choose_mode(options)
         properties = properties_of(options)
         settings = read_settings(properties, options.cwd)
-    home = resolve_home(settings.planner, os.environ)
+    home = resolve_home(settings.planner)
     return ResolvedOptions(options, properties, settings, home, predicted)
 
 

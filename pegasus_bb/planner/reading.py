@@ -67,7 +67,7 @@ def properties_of(options: PlanOptions) -> Properties:
 
 def own_properties(conf: Path | None, defines: Sequence[str], cwd: Path) -> Properties:
     """Those of this user, here. Raises UsageError, CatalogError."""
-    home = find_home(os.environ)
+    home = find_home()
     installed = home.properties if home else None
     return read_properties(
         conf, defines, cwd, Path.home(), environ=os.environ, installed=installed
@@ -132,7 +132,7 @@ def read_planning(options: PlanOptions, user: UserInput) -> PlanningInput:
     workflow = read_workflow(user.workflow)
     leave_out_absent(workflow, catalogs.replicas.replicas)
     has_inner = any(job.kind == PEGASUS_WORKFLOW for job in workflow.jobs.values())
-    if has_inner and resolve_home(settings.planner, os.environ) is None:
+    if has_inner and resolve_home(settings.planner) is None:
         workflow = with_own_runs(workflow)
         # They reserve space of their own meanwhile, by the whole share.
         settings = replace(settings, share=max(1, settings.share // 2))
@@ -145,7 +145,6 @@ def read_planning(options: PlanOptions, user: UserInput) -> PlanningInput:
         named_site(catalogs, "--output-sites", name)
     history, notes = _history(options, catalogs, settings, workflow, site)
     check_fallback(settings, site)
-    containers_file(workflow, catalogs, site)  # refuses what cannot be started
     delivered = bool(options.output_sites or options.output_dir)
     given = PlanningInput(
         workflow=workflow,
@@ -158,6 +157,7 @@ def read_planning(options: PlanOptions, user: UserInput) -> PlanningInput:
         notes=(*notes, *_notes(options, user, site)),
         free_on=_free_on,
     )
+    containers_file(given)  # refuses what cannot be started
     given.check_amounts(AMOUNTS | TIMES if is_builtin(settings.planner) else AMOUNTS)
     return given
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import posixpath
 import uuid as uuids
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -71,10 +72,10 @@ class RunPlan:
             return self
         return replace(self, decision=replace(self.decision, placement=placement))
 
-    def job_reservation(self, job: str) -> JobReservation | None:
-        """Of ``job`` or of a cluster."""
-        placement = self.placement
-        return placement.job_reservations.get(job) if placement else None
+    @property
+    def job_reservations(self) -> Mapping[str, JobReservation]:
+        """By job, or by cluster; none in mode off."""
+        return self.placement.job_reservations if self.placement else {}
 
     @property
     def chains(self) -> tuple[Chain, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 from pegasus_bb.core.files import is_on_root
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.decide.decision import PlanningInput
-from pegasus_bb.model.catalogs import Catalogs, Site
+from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.dag.roles import id_in_names
 from pegasus_bb.model.document import as_json
 from pegasus_bb.model.placement import (
@@ -21,6 +21,7 @@ from pegasus_bb.model.placement import (
     Placement,
     chain_lengths,
 )
+from pegasus_bb.model.reservation import Request
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.planner.local_files import nearest_folder
 from pegasus_bb.planner.planned_by import PLANNED_BY, planned_by
@@ -38,7 +39,7 @@ def run_files(
 ) -> Iterator[File]:
     """The files of the whole run, by path below bb/. ``given`` is as the user has
     it, not rewritten."""
-    yield "plan.json", as_json({**_plan(planned, run), **_time_to_save(given, run)})
+    yield "plan.json", as_json(_plan(planned, given, run))
     yield PLANNED_BY, planned_by(given, run)
     if run.darshan:
         from pegasus_bb.runtime import darshan_preload
@@ -47,10 +48,9 @@ def run_files(
         yield darshan_preload.SETTINGS, darshan_preload.CONFIGURATION
     placement = run.placement
     request = run.request
-    read = given.workflow, given.catalogs, given.site
     pools = run.pool_folders.values()
     more = planned.inner_containers
-    found = containers_file(*read, pools=pools, scratch=planned.scratch, more=more)
+    found = containers_file(given, pools=pools, scratch=planned.scratch, more=more)
     yield from found.items()
     if placement is None:
         return
@@ -95,26 +95,23 @@ def node_files(
 def _reservation_files(
     planned: ExecutableWorkflow, given: PlanningInput, run: RunPlan
 ) -> Iterator[File]:
-    request = run.transient
-    placement = run.placement
+    request, placement = run.transient, run.placement
     if request is None or placement is None:
         return
     shared = _shared_inputs(given, placement)
     chains = _chains_tried_in_place(given, run)
     checkpoints = _checkpoints(given) if chains else set()
-    for job, node in planned.jobs_nodes():
-        if job in placement.job_reservations:
-            reservation = placement.job_reservations[job]
-            saved = _evacuation_of(given, placement, reservation)
-            own = {"job": job, **_fields(reservation), **saved}
-            of_others = [lfn for lfn in reservation.cacheable if lfn in shared]
-            if of_others:
-                own["shared"] = {lfn: shared[lfn] for lfn in of_others}
-            if job in chains and checkpoints.isdisjoint(reservation.write):
-                own["retry"] = min(planned.dag.nodes[node].retry, MOST_IN_PLACE)
-            yield _node_file(node, {"reservation": own})
+    for job, node, reservation in planned.reserved_nodes(run):
+        saved = _evacuation_of(given, placement, reservation)
+        own = {"job": job, **_fields(reservation), **saved}
+        of_others = [lfn for lfn in reservation.cacheable if lfn in shared]
+        if of_others:
+            own["shared"] = {lfn: shared[lfn] for lfn in of_others}
+        if job in chains and checkpoints.isdisjoint(reservation.write):
+            own["retry"] = min(planned.dag.nodes[node].retry, MOST_IN_PLACE)
+        yield _node_file(node, {"reservation": own})
     if request.kind.is_slurm:
-        yield from _directives(planned, given, run)
+        yield from _directives(planned, given, run, request, placement)
 
 
 def _chains_tried_in_place(given: PlanningInput, run: RunPlan) -> set[str]:
@@ -122,8 +119,7 @@ def _chains_tried_in_place(given: PlanningInput, run: RunPlan) -> set[str]:
     a failed try is kept, for it would be gone."""
     if given.settings.keeps_failed or not run.chains:
         return set()
-    reserved = run.placement.job_reservations.keys() if run.placement else set()
-    return set(reserved - given.workflow.jobs.keys())
+    return run.job_reservations.keys() - given.workflow.jobs.keys()
 
 
 def _checkpoints(given: PlanningInput) -> set[str]:
@@ -165,23 +161,23 @@ def _shared_inputs(given: PlanningInput, placement: Placement) -> dict[str, str]
 
 
 def _directives(
-    planned: ExecutableWorkflow, given: PlanningInput, run: RunPlan
+    planned: ExecutableWorkflow,
+    given: PlanningInput,
+    run: RunPlan,
+    request: Request,
+    placement: Placement,
 ) -> Iterator[File]:
     """What sbatch reads for each job with a reservation."""
     from pegasus_bb.planner.rewrite.job_directives import directives_of, linked_sources
     from pegasus_bb.runtime.job_reservation.planned import landing_of
 
-    request, placement, common = run.transient, run.placement, run.request
-    if request is None or placement is None:
-        return
-    shared = common.name if common and common.kind.is_slurm else ""
     sources = linked_sources(given.catalogs, placement)
-    for job, node in planned.jobs_nodes():
-        if job in placement.job_reservations:
-            reservation = placement.job_reservations[job]
-            landing = str(Path(landing_of(request.prefix, node, "0")).parent)
-            text = directives_of(request, reservation, landing, sources, shared)
-            yield f"{NODES}/{id_in_names(job)}.bbf", text.encode()
+    common = run.request
+    shared = common.name if common and common.kind.is_slurm else ""
+    for job, node, reservation in planned.reserved_nodes(run):
+        landing = str(Path(landing_of(request.prefix, node, "0")).parent)
+        text = directives_of(request, reservation, landing, sources, shared)
+        yield f"{NODES}/{id_in_names(job)}.bbf", text.encode()
 
 
 def pfs_scratch(planned: ExecutableWorkflow, given: PlanningInput, run: RunPlan) -> str:
@@ -192,8 +188,19 @@ def pfs_scratch(planned: ExecutableWorkflow, given: PlanningInput, run: RunPlan)
     return given.scratch + planned.scratch[len(request.prefix) :]
 
 
-def _plan(planned: ExecutableWorkflow, run: RunPlan) -> dict[str, Any]:
+def _plan(
+    planned: ExecutableWorkflow, given: PlanningInput, run: RunPlan
+) -> dict[str, Any]:
     predicted = run.predicted
+    more: dict[str, Any] = {}
+    if run.chains:
+        more["chains"] = list(chain_lengths(run.chains))
+    if predicted is not None:
+        more["predicted"] = predicted.to_json()
+    reservations = run.job_reservations.values()
+    if given.settings.keeps_failed or any(own.checkpoints for own in reservations):
+        # For the engine: how long a job may take to save its files after a signal.
+        more["evacuate_within"] = given.settings.evacuate_within
     return {
         "version": VERSION,
         "mode": run.mode,
@@ -206,18 +213,8 @@ def _plan(planned: ExecutableWorkflow, run: RunPlan) -> dict[str, Any]:
         "scratch": planned.scratch,
         "results": _results_place(planned.outputs),
         "uuid": run.uuid,
-        **({"chains": list(chain_lengths(run.chains))} if run.chains else {}),
-        **({} if predicted is None else {"predicted": predicted.to_json()}),
+        **more,
     }
-
-
-def _time_to_save(given: PlanningInput, run: RunPlan) -> dict[str, int]:
-    """How long a job may take to save its files after a signal, for the engine; no
-    entry if no job does."""
-    reservations = run.placement.job_reservations.values() if run.placement else ()
-    if given.settings.keeps_failed or any(own.checkpoints for own in reservations):
-        return {"evacuate_within": given.settings.evacuate_within}
-    return {}
 
 
 def _placement(
@@ -256,8 +253,7 @@ def _shared_files(
 ) -> Iterator[File]:
     """What jobs without a job reservation need: links, pools, hints and their private
     folder. A cluster has those of all its tasks."""
-    placement = run.placement
-    reserved = placement.job_reservations if placement else {}
+    reserved = run.job_reservations
     wanted = _placed_elsewhere(planned, given, run)
     by_node: dict[str, dict[str, dict[str, Any]]] = {}
     for job, node in planned.jobs_nodes() if any(wanted.values()) else ():
@@ -318,9 +314,7 @@ _MOST_FOLDERS = 64  # each is one more argument of the container's program
 
 
 def containers_file(
-    workflow: Workflow,
-    catalogs: Catalogs,
-    site: Site,
+    given: PlanningInput,
     *,
     pools: Iterable[str] = (),
     scratch: str = "",
@@ -332,10 +326,11 @@ def containers_file(
 
     Raises CatalogError if a container cannot be started.
     """
+    workflow, site = given.workflow, given.site
+    known = given.catalogs.transformations
     names = {job.transformation for job in workflow.jobs.values()}
-    if any(job.is_sub_workflow for job in workflow.jobs.values()):
-        names |= catalogs.transformations.transformations.keys()
-    known = catalogs.transformations
+    if given.has_sub_workflows:
+        names |= known.transformations.keys()
     programs = (known.executable(name, site.name) for name in names)
     if not more and not any(each and each.container for each in programs):
         return {}
@@ -346,7 +341,7 @@ def containers_file(
         if job.transformation in found:
             _check_job(workflow, job)
     folders = [*([site.scratch.path] if site.scratch else []), *pools]
-    folders += _merge_folders(_linked_folders(catalogs, site.name))
+    folders += _merge_folders(_linked_folders(given.catalogs, site.name))
     data = {"version": 1, "folders": folders, "transformations": {**found, **more}}
     return {CONTAINERS: as_json(data)}
 

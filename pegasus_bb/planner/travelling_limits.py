@@ -10,7 +10,7 @@ from pegasus_bb.core.errors import CatalogError, UsageError
 from pegasus_bb.core.paths import is_below
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.decide.survey import staged_executables
-from pegasus_bb.model.dag.blahp import CONDOR, GRID
+from pegasus_bb.model.dag.blahp import GRID
 from pegasus_bb.model.placement import PFS, JobReservation, Placement
 from pegasus_bb.model.tiers import SUBMIT_DIR, Tier
 from pegasus_bb.model.transformations import Executable
@@ -134,7 +134,7 @@ def _needs(given: PlanningInput) -> Iterator[tuple[str, str]]:
     if settings.darshan != "off":
         why = "Darshan writes its logs to the submit directory"
         yield "leave --bb-darshan out", why
-    if (given.site.profile("pegasus", "style") or CONDOR).lower() in GRID:
+    if given.site.style in GRID:
         yield (
             "style: condor",
             "jobs reach the batch system through blahp, which hands over no files: "
@@ -161,18 +161,15 @@ def check_off(given: PlanningInput) -> None:
     site = given.site.name
     tiers = (tier for tier in given.catalogs.tiers[site] if tier.is_all_nodes_see)
     if any(job.runs_on(site) for job in given.workflow.jobs.values()):
-        _refuse_off(given, next(tiers))
-
-
-def _refuse_off(given: PlanningInput, tier: Tier) -> NoReturn:
-    mode = "persistent" if tier.is_reserved else "transient"
-    raise _refusal(
-        given,
-        tier,
-        "in mode off the jobs of the built-in planner work beside the submit "
-        "directory, which the nodes of this tier do not see",
-        f"--bb-mode {mode}, or a plain pegasus-plan",
-    )
+        tier = next(tiers)
+        mode = "persistent" if tier.is_reserved else "transient"
+        raise _refusal(
+            given,
+            tier,
+            "in mode off the jobs of the built-in planner work beside the submit "
+            "directory, which the nodes of this tier do not see",
+            f"--bb-mode {mode}, or a plain pegasus-plan",
+        )
 
 
 def refuse_pegasus(given: PlanningInput, tier: Tier) -> NoReturn:

@@ -157,7 +157,7 @@ def down(home: Home) -> None:
 
 
 def _pegasus() -> Installed:
-    found = find_home(os.environ)
+    found = find_home()
     if found is None:
         raise UsageError(
             "--pegasus: there is no pegasus-plan on this host; set PEGASUS_HOME, or "

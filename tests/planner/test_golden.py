@@ -20,12 +20,12 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 def planned_files(runner: Any, tmp_path: Path) -> dict[str, bytes]:
-    decided, rewritten = runner.planning()
+    decided, _ = runner.planning()
     executable = runner.plan()
     context = runner.context
     jobs = executable.jobs.values()
-    files = dict(files_of(jobs, executable, rewritten, context))
-    files.update(top_files(executable, rewritten, context, "submit.host"))
+    files = dict(files_of(jobs, executable, context))
+    files.update(top_files(executable, context, "submit.host"))
     few = run_files(executable, decided, context)
     for path, content in (*few, *node_files(executable, decided, context)):
         files[f"bb/{path}"] = content

@@ -27,7 +27,8 @@ def test_pegasus_does_not_stage_it_out(user: User, tier: str) -> None:
     user.jobs[0]["uses"].append(state)
     given = user.given()
     inputs = Inputs.of(given.workflow.document, given.catalogs)
-    run = cast(RunPlan, SimpleNamespace(placement=user.decide()))
+    reservations = user.decide().job_reservations
+    run = cast(RunPlan, SimpleNamespace(job_reservations=reservations))
     changed = with_own_checkpoints(inputs, run).workflow.data["jobs"]
     stays = {**state, "stageOut": False, "registerReplica": False}
     assert changed[0]["uses"][-1] == (stays if tier == "bb" else state)

@@ -211,7 +211,7 @@ def test_what_breaks_a_rule_is_refused_by_it(rule: Rule, spoil: Spoil) -> None:
         check(run.view())
     if rule in BEFORE:
         with pytest.raises(NotSealed):
-            product.seal(run.view())
+            product.seal(run.view(), 30, 0)
 
 
 ACCEPTED: list[Spoil] = [

@@ -15,7 +15,7 @@ import pytest
 from pegasus_bb.planner.pegasus_home import find_home
 from tests.support.pegasus_site import UserFolder
 
-HOME = find_home(os.environ)
+HOME = find_home()
 CONDOR = ("condor_submit_dag", "condor_version", "condor_config_val", "condor_dagman")
 STUB = """#!/bin/sh
 for word; do case "$word" in *.dag) : > "$word.condor.sub";; esac; done

@@ -95,9 +95,8 @@ def _transfers(
     if not threads.isascii() or not threads.isdigit() or int(threads) < 1:
         at = ("profiles", "pegasus", "transfer.threads")
         what = "the number of transfer threads is a whole number above zero"
-        error = UnplacedError(what, at, threads, "pegasus.transfer.threads = 2")
-        here = draft.transfer_site, program.transformation
-        raise draft.places.error(error, *here)
+        with draft.places.placed(draft.transfer_site, program.transformation):
+            raise UnplacedError(what, at, threads, "pegasus.transfer.threads = 2")
     where = "local" if draft.run.transfers_here else "remote"
     stem = f"{word}_{where}_{draft.site_in_names}{end}"
     arguments = ["--threads", threads]

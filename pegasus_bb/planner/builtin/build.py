@@ -157,10 +157,8 @@ def _place_jobs(draft: Draft) -> None:
         program = draft.programs.program(job.transformation, site, job.id)
         planned = PlannedJob(name, COMPUTE, site, program, 10 * level, job)
         planned.profiles = job.data.get("profiles") or {}
-        try:
+        with draft.places.placed(*planned.origin):
             planned.arguments = task_words(job.arguments, job.id)
-        except UnplacedError as error:
-            raise draft.places.error(error, *planned.origin) from error
         planned.on_submit_host = planned.detached = is_local
         if draft.names[job.id] in clusters:
             tasks[job.id] = planned
@@ -231,7 +229,7 @@ def _dag(draft: Draft) -> Dag:
         own = planned.profiles
         key = (id(planned.program), planned.detached)
         out = f"{arguments}{planned.folder}/{planned.name}.out"
-        try:
+        with draft.places.placed(*planned.origin):
             if key not in known:
                 of_site = {} if planned.detached else {"dagman": site.get("dagman", {})}
                 merged = merge(common, of_site, planned.program.profiles)
@@ -240,8 +238,6 @@ def _dag(draft: Draft) -> Dag:
             if own.get("dagman"):
                 profiles = {**profiles, **merge({"dagman": own["dagman"]})["dagman"]}
             nodes[planned.name] = _node(planned, Script(exitcode, out), profiles)
-        except UnplacedError as error:
-            raise draft.places.error(error, *planned.origin) from error
     throttles = _max_jobs(draft.catalogs.properties)
     return Dag(nodes, draft.children, throttles, [JOBSTATE_LOG])
 

@@ -9,6 +9,7 @@ techniques are used one after the other, each on the jobs that are left.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import AbstractContextManager
 from graphlib import CycleError, TopologicalSorter
 from itertools import islice
 
@@ -81,10 +82,7 @@ def _candidates(draft: Draft) -> Iterator[Job]:
 
 def _is_reserved(draft: Draft, job: Job) -> bool:
     """Whether it works in a reservation beside the shared one: mode hybrid."""
-    run = draft.run
-    if run.request is None or run.placement is None:
-        return False
-    return job.id in run.placement.job_reservations
+    return draft.run.request is not None and job.id in draft.run.job_reservations
 
 
 def _horizontal(draft: Draft, jobs: Iterable[Job]) -> Named:
@@ -152,7 +150,8 @@ def _number(draft: Draft, job: Job, key: str) -> int:
     if not text.isdecimal() or not 0 < int(text) < 10**9:
         what = f"{key} is a number above zero"
         at = ("profiles", "pegasus", key)
-        raise _misplaced(draft, job, UnplacedError(what, at, text, f"{key}: 10"))
+        with _placed(draft, job):
+            raise UnplacedError(what, at, text, f"{key}: 10")
     return int(text)
 
 
@@ -160,15 +159,13 @@ def _profile(draft: Draft, job: Job, key: str) -> str:
     """The profile of namespace pegasus, or the property; empty if there is none."""
     site = draft.catalogs.sites.site(draft.site).profiles
     own = job.data.get("profiles") or {}
-    try:
+    with _placed(draft, job):
         found = merge(site, draft.program_of(job).profiles, own).get("pegasus", {})
-    except UnplacedError as error:
-        raise _misplaced(draft, job, error) from error
     return found.get(key, draft.catalogs.properties.get(f"pegasus.{key}", "")).strip()
 
 
-def _misplaced(draft: Draft, job: Job, error: UnplacedError) -> CatalogError:
-    return draft.places.error(error, draft.site, job.transformation, job)
+def _placed(draft: Draft, job: Job) -> AbstractContextManager[None]:
+    return draft.places.placed(draft.site, job.transformation, job)
 
 
 def _levels(

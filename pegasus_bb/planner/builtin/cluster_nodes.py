@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pegasus_bb.core.errors import UnplacedError
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.planner.builtin.executable import (
     COMPUTE,
@@ -46,10 +45,8 @@ def cluster_node(draft: Draft, name: str, tasks: Sequence[PlannedJob]) -> Planne
     node = PlannedJob(name, COMPUTE, draft.site, program, priority, tasks=tasks)
     goes_on = any(not properties.flag(key, default=True) for key in _FAIL_FAST)
     node.arguments = () if goes_on else ("-f",)
-    try:
+    with draft.places.placed(*node.origin):
         node.profiles = _together(draft, name, tasks)
-    except UnplacedError as error:
-        raise draft.places.error(error, *node.origin) from error
     return node
 
 
@@ -83,7 +80,7 @@ def _name_directives(
     """In place of its tasks' own directives the batch system reads the cluster's."""
     placement = draft.run.placement
     ids = [job.id for task in tasks for job in task.jobs]
-    if placement is None or placement.job_reservations.keys().isdisjoint(ids):
+    if placement is None or draft.run.job_reservations.keys().isdisjoint(ids):
         return
     if placement.job_tier.kind.is_slurm:
         folder = draft.run.submit_dir

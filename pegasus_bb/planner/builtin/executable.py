@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from importlib.metadata import version
 from typing import Any
 
-from pegasus_bb.core.errors import CatalogError, UnplacedError
+from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.decide.survey import staged_name
 from pegasus_bb.model.catalogs import Catalogs
@@ -85,10 +86,8 @@ class Programs:
         """The program of ``job``. Raises CatalogError if the catalog has none."""
         key = (transformation, site)
         if key not in self._known:
-            try:
+            with self._places.placed(site, transformation):
                 self._known[key] = self._find(transformation, site, job)
-            except UnplacedError as error:
-                raise self._places.error(error, site, transformation) from error
         return self._known[key]
 
     def planner_program(self, transformation: str, site: str, default: str) -> Program:
@@ -165,16 +164,15 @@ class PegasusRole:
 
     job_class: int
     priority: int
-    category: str
-    transformation: str
+    category: str = ""
 
 
-COMPUTE = PegasusRole(1, 0, "", "")
-STAGE_IN = PegasusRole(2, 700, "stagein", "pegasus::transfer")
-STAGE_OUT = PegasusRole(3, 900, "stageout", "pegasus::transfer")
-CREATE_DIR = PegasusRole(6, 800, "", "pegasus::dirmanager")
-CLEAN_UP = PegasusRole(8, 1000, "cleanup", "pegasus::cleanup")
-LEAF_CLEANUP = PegasusRole(8, 1000, "", "pegasus::cleanup")
+COMPUTE = PegasusRole(1, 0)
+STAGE_IN = PegasusRole(2, 700, "stagein")
+STAGE_OUT = PegasusRole(3, 900, "stageout")
+CREATE_DIR = PegasusRole(6, 800)
+CLEAN_UP = PegasusRole(8, 1000, "cleanup")
+LEAF_CLEANUP = PegasusRole(8, 1000)
 
 
 @dataclass(slots=True)
@@ -313,32 +311,28 @@ class Draft:
                 children[parent] = [child]
 
 
+@dataclass
 class Bundles:
     """A few nodes of one role per level, to which its jobs are assigned in turn."""
 
-    def __init__(
-        self,
-        draft: Draft,
-        stem: str,
-        most: int,
-        role: PegasusRole,
-        program: Program,
-        arguments: Sequence[str] = (),
-    ) -> None:
-        self._draft = draft
-        self._stem = stem
-        self._most = most
-        self._node = role, program, arguments
-        self._turns: dict[int, int] = {}
-        self._lists: dict[str, list[Entry]] = {}
+    draft: Draft
+    stem: str  # of their names
+    most: int
+    role: PegasusRole
+    program: Program
+    arguments: Sequence[str] = ()
+    _turns: Counter[int] = field(default_factory=Counter)  # by level
+    _lists: dict[str, list[Entry]] = field(default_factory=dict)
 
     def next(self, level: int) -> tuple[str, list[Entry]]:
         """The next node of ``level``, in turn, and its job list."""
-        turn = self._turns.get(level, 0)
-        self._turns[level] = turn + 1
-        name = f"{self._stem}_{level}_{turn % self._most}"
-        if turn < self._most:
-            self._lists[name] = self._draft.auxiliary(name, *self._node)
+        turn = self._turns[level]
+        self._turns[level] += 1
+        name = f"{self.stem}_{level}_{turn % self.most}"
+        if turn < self.most:
+            self._lists[name] = self.draft.auxiliary(
+                name, self.role, self.program, self.arguments
+            )
         return name, self._lists[name]
 
 

@@ -14,9 +14,10 @@ from typing import Any
 
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.model.catalog_files import SOURCES
 from pegasus_bb.model.catalogs import Catalogs, Replica
 from pegasus_bb.model.default_sites import LOCAL
-from pegasus_bb.model.document import Document, as_json
+from pegasus_bb.model.document import as_json
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.settings import PREFIX, Properties
 from pegasus_bb.model.workflow import OWN_RUN, Job, Workflow
@@ -37,39 +38,35 @@ DEEPEST = 20  # workflows inside workflows
 _FOLDER = "sub"  # below the submit directory and below bb/
 _TRANSFORMATION = "pegasus::pegasus-plan"
 _PROPERTIES = "pegasus.properties"
-_CATALOGS = ("site", "replica", "transformation")
-_CATALOG_PROPERTIES = tuple(f"pegasus.catalog.{kind}" for kind in _CATALOGS)
+_CATALOG_PROPERTIES = tuple(f"pegasus.catalog.{kind}" for kind in SOURCES)
 # They are about this run's own files and jobs, or come with the site catalog.
 _OF_THIS_RUN = (f"{PREFIX}placement", f"{PREFIX}history", f"{PREFIX}tiers")
-# pegasus-plan's options in the arguments of a sub-workflow -> their long name.
-_VALUES = {
-    "--conf": "--conf",
-    "--sites": "--sites",
+# pegasus-plan's options in the arguments of a sub-workflow.
+_LONG = {
     "-s": "--sites",
-    "--output-sites": "--output-sites",
     "--output-site": "--output-sites",
     "-o": "--output-sites",
-    "--output-dir": "--output-dir",
     "-O": "--output-dir",
-    "--input-dir": "--input-dir",
     "-I": "--input-dir",
-    "--cleanup": "--cleanup",
-    "--cluster": "--cluster",
     "-C": "--cluster",
-    "--staging-site": "--staging-site",
-    "--transformations-dir": "--transformations-dir",
     "-t": "--transformations-dir",
-    "-D": "-D",
+    "-d": "--dir",
+    "-b": "--basename",
+}
+_VALUES = {
+    "--conf",
+    "--sites",
+    "--output-sites",
+    "--output-dir",
+    "--input-dir",
+    "--cleanup",
+    "--cluster",
+    "--staging-site",
+    "--transformations-dir",
+    "-D",
 }
 # These name files and folders of the planning, which are below the outer ones here.
-_DROPPED_VALUES = (
-    "--dir",
-    "-d",
-    "--relative-dir",
-    "--relative-submit-dir",
-    "--basename",
-    "-b",
-)
+_DROPPED_VALUES = {"--dir", "--relative-dir", "--relative-submit-dir", "--basename"}
 _DROPPED = {"--force", "-f", "--submit", "-S", "--json", "--quiet", "--verbose"}
 Options = dict[str, list[str]]
 
@@ -136,7 +133,7 @@ def _planned(draft: Draft, name: str, job: Job, wanted: set[str]) -> dict[str, A
         "folder": str(folder),
         "conf": conf,
         "options": words,
-        "catalogs": [kind for kind in _CATALOGS if f"{kind}s.yml" not in inputs],
+        "catalogs": [kind for kind in SOURCES if f"{kind}s.yml" not in inputs],
         "inputs": inputs,
         "outputs": [lfn for lfn in made if lfn in wanted],
     }
@@ -200,10 +197,11 @@ def _options(draft: Draft, job: Job) -> Options:
         option, equals, value = word.partition("=")
         if word.startswith("-D"):
             option, equals, value = "-D", word[2:], word[2:]
+        option = _LONG.get(option, option)
         if option in _DROPPED or option.strip("v") == "-" or option.strip("q") == "-":
             continue
-        is_ours = option.startswith("--bb-")
-        if not is_ours and option not in _VALUES and option not in _DROPPED_VALUES:
+        is_known = option.startswith("--bb-") or option in _VALUES | _DROPPED_VALUES
+        if not is_known:
             why = "its arguments have an option that the built-in planner does not have"
             raise unsupported(draft.workflow, job, why, word)
         if not equals:
@@ -212,7 +210,7 @@ def _options(draft: Draft, job: Job) -> Options:
                 raise unsupported(draft.workflow, job, why, word)
             value = words.pop(0)
         if option not in _DROPPED_VALUES:
-            options.setdefault(_VALUES.get(option, option), []).append(value)
+            options.setdefault(option, []).append(value)
     return options
 
 
@@ -250,13 +248,8 @@ def run_specifications(
 ) -> Iterator[File]:
     """The files in bb/ of all sub-workflows: what each is, and what they inherit."""
     catalogs = given.catalogs
-    documents: dict[str, Document] = {
-        "site": catalogs.sites.document,
-        "replica": catalogs.replicas.document,
-        "transformation": catalogs.transformations.document,
-    }
     storage = {key: file.data[key] for key, file in catalogs.storage.items()}
-    for kind, document in documents.items():
+    for kind, document in catalogs.documents.items():
         data = {**document.data, **storage} if kind == "site" else document.data
         yield f"{_FOLDER}/{kind}s.yml", as_json(data)
     if storage:

@@ -17,7 +17,6 @@ from pegasus_bb.planner.builtin.executable import STAGE_IN, STAGE_OUT, BuiltInEx
 from pegasus_bb.planner.builtin.profiles import REAL_PLANNER, plain_text
 from pegasus_bb.planner.run_plan import RunPlan
 
-_PLAIN_PATH = re.compile(r"/[^\s\"'\\$%\x00-\x20\x7f]*")
 _LABEL = re.compile(r"[^\s\"'\\$%/\x00-\x20\x7f]+")
 _SITE_NAME = re.compile(r"(?:[A-Za-z0-9]|[^\x00-\x7f])(?:[A-Za-z0-9_.-]|[^\x00-\x7f])*")
 _STREAMS = {"stdin", "stdout", "stderr"}
@@ -25,12 +24,6 @@ _STREAMS = {"stdin", "stdout", "stderr"}
 
 def check_run(run: RunPlan) -> None:
     """Raises UsageError if a name of the run cannot stand in a DAG."""
-    if _PLAIN_PATH.fullmatch(str(run.submit_dir)) is None:
-        raise UsageError(
-            f"the submit directory {str(run.submit_dir)!r} has a blank, a quote or "
-            "a control character in its path; DAGMan splits script lines at blanks: "
-            "choose another --dir"
-        )
     if _LABEL.fullmatch(run.label) is None:
         raise UsageError(
             f"the workflow's name {run.label!r} becomes part of file names and "

@@ -67,15 +67,10 @@ class SubmitFiles:
 
     def text(self, planned: PlannedJob) -> str:
         """The submit file of ``planned``. Raises CatalogError."""
-        try:
-            return self._text(planned)
-        except UnplacedError as error:
-            raise self._places.error(error, *planned.origin) from error
-
-    def _text(self, planned: PlannedJob) -> str:
-        kind = self._frame(planned)
         name = planned.name
-        arguments = _quoted(planned, self._arguments(planned, kind))
+        with self._places.placed(*planned.origin):
+            kind = self._frame(planned)
+            arguments = _quoted(planned, self._arguments(planned, kind))
         text = kind.text % {
             "name": name,
             "files": f"{planned.folder}/{name}",
@@ -109,7 +104,7 @@ class SubmitFiles:
         tasks = planned.tasks or (planned,)
         has_container = any(task.program.container for task in tasks)
         run, scratch, name = self._run, self._scratch, planned.name
-        own = run.job_reservation(planned.job.id if planned.job else name)
+        own = run.job_reservations.get(planned.job.id if planned.job else name)
         brought = brought_by_traveller(run, name, own, scratch, contained=has_container)
         return {
             "brought": brought,
@@ -129,10 +124,8 @@ class SubmitFiles:
         cluster = self._frame(planned).profiles
         for number, task in enumerate(planned.tasks, 1):
             (job,) = task.jobs
-            try:
+            with self._places.placed(*task.origin):
                 kind = self._frame(task)
-            except UnplacedError as error:
-                raise self._places.error(error, *task.origin) from error
             words = added_environment(kind.profiles, cluster)
             words += [kind.executable, *self._arguments(task, kind)]
             yield f"#@ {number} {job.transformation} {job.id}\n{task_line(words)}\n"

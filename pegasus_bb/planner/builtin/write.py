@@ -16,12 +16,10 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.dag.joblists import job_list
 from pegasus_bb.model.dag.writer import write_dag
 from pegasus_bb.model.document import as_json
-from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.planner.builtin.executable import (
     VERSION,
     BuiltInExecutable,
     PlannedJob,
-    RewrittenWorkflow,
     compact,
     properties_file,
 )
@@ -61,7 +59,7 @@ def write(
         part.mkdir(parents=True)
         # Read the whole workflow before the fork: after it, the first write to a page
         # of memory copies the page.
-        fill(part, top_files(executable, executable.rewritten, run, _host()))
+        fill(part, top_files(executable, run, _host()))
         fill(part, _in_bb(few))
 
         def write_the_rest() -> None:
@@ -98,12 +96,9 @@ def check_files(executable: BuiltInExecutable, run: RunPlan) -> None:
 
 
 def files_of(
-    jobs: Iterable[PlannedJob],
-    executable: BuiltInExecutable,
-    rewritten: RewrittenWorkflow,
-    run: RunPlan,
+    jobs: Iterable[PlannedJob], executable: BuiltInExecutable, run: RunPlan
 ) -> Iterator[File]:
-    submits = SubmitFiles(executable.scratch, rewritten, run)
+    submits = SubmitFiles(executable.scratch, executable.rewritten, run)
     for planned in jobs:
         stem = f"{planned.folder}/{planned.name}"
         yield f"{stem}.sub", submits.text(planned).encode()
@@ -122,7 +117,7 @@ def _folders(executable: BuiltInExecutable, run: RunPlan) -> Folders:
     for planned in executable.jobs.values():
         jobs.setdefault(planned.folder, []).append(planned)
     return {
-        folder: partial(files_of, inside, executable, executable.rewritten, run)
+        folder: partial(files_of, inside, executable, run)
         for folder, inside in jobs.items()
     }
 
@@ -141,31 +136,23 @@ def _host() -> str:
     return os.uname().nodename
 
 
-def top_files(
-    executable: BuiltInExecutable, rewritten: RewrittenWorkflow, run: RunPlan, host: str
-) -> Iterator[tuple[str, bytes]]:
+def top_files(executable: BuiltInExecutable, run: RunPlan, host: str) -> Iterator[File]:
     """The files next to the .dag, by path below the submit directory."""
     name = f"{run.label}-0"
-    workflow = rewritten.workflow
-    catalogs = rewritten.catalogs
+    workflow = executable.rewritten.workflow
+    catalogs = executable.rewritten.catalogs
     yield "workflow.yml", as_json(workflow.document.data)
-    documents = {
-        "sites": catalogs.sites.document,
-        "replicas": catalogs.replicas.document,
-        "transformations": catalogs.transformations.document,
-    }
-    for kind, document in documents.items():
-        yield f"catalogs/{kind}.yml", as_json(document.data)
+    for kind, document in catalogs.documents.items():
+        yield f"catalogs/{kind}s.yml", as_json(document.data)
     yield properties_file(run.uuid), catalogs.properties.to_text().encode()
-    yield "braindump.yml", _braindump(executable, workflow, run, host).encode()
-    yield f"{name}.cache", "".join(_cache(executable, workflow, run)).encode()
+    yield "braindump.yml", _braindump(executable, run, host)
+    yield f"{name}.cache", "".join(_cache(executable, run)).encode()
     yield f"{name}.metadata", _metadata(executable, run)
     yield f"{name}.notify", b""
 
 
-def _braindump(
-    executable: BuiltInExecutable, workflow: Workflow, run: RunPlan, host: str
-) -> str:
+def _braindump(executable: BuiltInExecutable, run: RunPlan, host: str) -> bytes:
+    document = executable.rewritten.workflow.document
     name = f"{run.label}-0"
     values = {
         "user": run.user,
@@ -173,10 +160,10 @@ def _braindump(
         "submit_hostname": host,
         "root_wf_uuid": run.uuid,
         "wf_uuid": run.uuid,
-        "dax": str(workflow.document.path),
+        "dax": str(document.path),
         "dax_label": run.label,
         "dax_index": "0",
-        "dax_version": str(workflow.document.data.get("pegasus", "5.0")),
+        "dax_version": str(document.data.get("pegasus", "5.0")),
         "pegasus_wf_name": name,
         "timestamp": compact(run.timestamp),
         "basedir": str(run.base_dir),
@@ -196,13 +183,13 @@ def _braindump(
         "type": "dag",
         "notify": f"{name}.notify",
     }
-    return "".join(f"{key}: {json.dumps(value)}\n" for key, value in values.items())
+    lines = (f"{key}: {json.dumps(value)}\n" for key, value in values.items())
+    return "".join(lines).encode()
 
 
-def _cache(
-    executable: BuiltInExecutable, workflow: Workflow, run: RunPlan
-) -> Iterator[str]:
-    lfns = {use.lfn: None for job in workflow.jobs.values() for use in job.uses}
+def _cache(executable: BuiltInExecutable, run: RunPlan) -> Iterator[str]:
+    jobs = executable.rewritten.workflow.jobs.values()
+    lfns = {use.lfn: None for job in jobs for use in job.uses}
     scratch = f"file://{executable.scratch}/"
     rest = f'site="{run.site}"\n'
     for lfn in lfns:

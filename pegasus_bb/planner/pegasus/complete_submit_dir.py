@@ -75,7 +75,7 @@ def write_planned(
         nodes = [executable.planned.nodes[name] for name in sorted(names)]
         let_travel(folder, nodes, f"{run.bin}/launch", run.placement)
     _replace_dag(_planned_by_ours(executable, run))
-    if run.placement and run.placement.job_reservations:
+    if run.job_reservations:
         check_job_reservations(executable.dag, folder)
 
 
@@ -172,11 +172,10 @@ def _add_options(planned: PegasusWorkflow, run: RunPlan) -> None:
     placement = run.placement
     if placement is None or not placement.job_tier.kind.is_slurm:
         return
-    for job, name in planned.jobs_nodes() if placement.job_reservations else ():
-        if job in placement.job_reservations:
-            option = directives_option(run.submit_dir, job)
-            of_job = partial(_with_option, option=option)
-            change_submit_file(planned.folder, planned.dag.nodes[name], of_job)
+    for job, name, _ in planned.reserved_nodes(run):
+        option = directives_option(run.submit_dir, job)
+        of_job = partial(_with_option, option=option)
+        change_submit_file(planned.folder, planned.dag.nodes[name], of_job)
 
 
 def _with_option(text: str, option: str) -> str:

@@ -9,7 +9,6 @@ container, or none, in all catalogs: those of sub-workflows, too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from pegasus_bb.decide.decision import PlanningInput
@@ -45,10 +44,8 @@ def with_images(inputs: Inputs, given: PlanningInput) -> Inputs:
     replicas = inputs.replicas.data
     found = {image.lfn: image for image in images.values()}
     entries = [*(replicas.get("replicas") or ()), *map(_replica, found.values())]
-    return replace(
-        inputs,
-        workflow=inputs.workflow.with_data({**workflow, "jobs": jobs}),
-        replicas=inputs.replicas.with_data({**replicas, "replicas": entries}),
+    return inputs.with_data(
+        workflow={**workflow, "jobs": jobs}, replicas={**replicas, "replicas": entries}
     )
 
 

@@ -8,7 +8,7 @@ get, and its arguments name the outcome, which is below bb/planned/.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pegasus_bb.core.paths import local_path
@@ -22,7 +22,7 @@ from pegasus_bb.model.settings import Properties
 from pegasus_bb.model.workflow import Job
 from pegasus_bb.planner.pegasus.pegasus_inputs import PROPERTIES, for_pegasus
 from pegasus_bb.planner.rewrite.lifecycle import add_lifecycle_jobs
-from pegasus_bb.planner.rewrite.pass_input import Inputs, site_index, with_values
+from pegasus_bb.planner.rewrite.pass_input import Inputs, Keys, site_index, with_values
 from pegasus_bb.planner.rewrite.passes import WORKFLOW_PASSES, rewrite
 from pegasus_bb.planner.run_plan import RunPlan
 
@@ -79,23 +79,26 @@ def inner_inputs(
 def inner_catalogs(given: PlanningInput, run: RunPlan) -> Iterator[tuple[Job, Inputs]]:
     """Yield each sub-workflow that has settings of its own, and its properties and
     catalogs as the user has them. Raises CatalogError, UsageError."""
+    for job, own in _with_own_settings(given):
+        yield job, _read(given, run, job, own)
+
+
+def _with_own_settings(given: PlanningInput) -> Iterator[tuple[Job, InnerSettings]]:
     for job in given.workflow.jobs.values():
         own = inner_settings(job) if job.is_sub_workflow else None
         if own:
-            yield job, _read(given, run, job, own)
+            yield job, own
 
 
 def with_inner_settings(inputs: Inputs, given: PlanningInput, folder: Path) -> Inputs:
     """``inputs``, whose sub-workflows name the properties that are in ``folder``."""
-    changes: dict[tuple[str | int, ...], list[str]] = {}
+    changes: dict[Keys, list[str]] = {}
     ids = [entry.get("id") for entry in inputs.workflow.data["jobs"]]
-    for job in given.workflow.jobs.values():
-        own = inner_settings(job) if job.is_sub_workflow else None
-        if own:
-            conf = str(inner_folder(folder, job) / PROPERTIES)
-            at = ("jobs", ids.index(job.id), "arguments")
-            changes[at] = [_CONF, conf, *own.kept]
-    return replace(inputs, workflow=with_values(inputs.workflow, changes))
+    for job, own in _with_own_settings(given):
+        conf = str(inner_folder(folder, job) / PROPERTIES)
+        at = ("jobs", ids.index(job.id), "arguments")
+        changes[at] = [_CONF, conf, *own.kept]
+    return inputs.with_changes({"workflow": changes})
 
 
 def _read(given: PlanningInput, run: RunPlan, job: Job, own: InnerSettings) -> Inputs:

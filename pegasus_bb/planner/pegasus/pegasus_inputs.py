@@ -54,34 +54,26 @@ def for_pegasus(inputs: Inputs, run: RunPlan, folder: Path) -> Inputs:
     site = run.site
     inline = {key for _, key in SOURCES.values()}  # catalogs, which are files now
     workflow = {k: v for k, v in inputs.workflow.data.items() if k not in inline}
-    programs = inputs.transformations
+    programs = without_containers(inputs.transformations.data, site)
     inputs = replace(
         inputs,
         sites=_with_change_dir(inputs.sites, site),
-        workflow=inputs.workflow.with_data(workflow),
-        transformations=programs.with_data(without_containers(programs.data, site)),
         properties=_with_catalogs(inputs.properties, folder),
-    )
+    ).with_data(workflow=workflow, transformations=programs)
     inputs = _with_programs(inputs, run)
     if MAPPER in inputs.properties:
         inputs = _with_mapped(inputs)
     if run.request is None:
         return with_own_checkpoints(inputs, run)
-    inputs = replace(
-        inputs,
-        sites=with_values(inputs.sites, _local_scratch(inputs, folder)),
-        workflow=inputs.workflow.with_data(_with_uses(workflow)),
-    )
+    inputs = inputs.with_changes({"sites": _local_scratch(inputs, folder)})
+    inputs = _with_uses(inputs, _use)
     if all(map(_is_added_or_inner, workflow["jobs"])):
         inputs = _with_job_on_site(inputs, site)
     if run.transfers_here:
         return inputs
-    replicas = inputs.replicas
-    programs = inputs.transformations
-    return replace(
-        inputs,
-        replicas=replicas.with_data(replicas_by_path(replicas.data)),
-        transformations=programs.with_data(programs_on_site(programs.data, site)),
+    return inputs.with_data(
+        replicas=replicas_by_path(inputs.replicas.data),
+        transformations=programs_on_site(inputs.transformations.data, site),
     )
 
 
@@ -129,17 +121,14 @@ def _with_programs(inputs: Inputs, run: RunPlan) -> Inputs:
     """``inputs`` with our programs in the place of Pegasus's own, where the user does
     not say where the site has those. With sharedfs pegasus-plan would not know where to
     find Kickstart, and would make no cluster."""
-    programs = inputs.transformations
-    known = programs.data.get("transformations") or []
+    known = inputs.transformations.data.get("transformations") or []
     named = {e.get("name") for e in known if e.get("namespace") == _NAMESPACE}
     added = [
         _installed(name, run.site, run.bin / program)
         for name, program in _missing_programs(inputs, run.site)
         if name not in named
     ]
-    if not added:
-        return inputs
-    return replace(inputs, transformations=with_programs(programs, added))
+    return with_programs(inputs, added) if added else inputs
 
 
 def _installed(name: str, site: str, program: Path) -> Data:
@@ -198,8 +187,7 @@ def _each(data: Data, key: str, change: Callable[[Any], Any]) -> Data:
 def with_own_checkpoints(inputs: Inputs, run: RunPlan) -> Inputs:
     """Mode transient: do not stage out checkpoints that leave a job's reservation only
     for its next try."""
-    placement = run.placement
-    reservations = placement.job_reservations.values() if placement else ()
+    reservations = run.job_reservations.values()
     own = {lfn for each in reservations for lfn in each.checkpoints}
     if not own:
         return inputs
@@ -207,13 +195,14 @@ def with_own_checkpoints(inputs: Inputs, run: RunPlan) -> Inputs:
     def change(use: Any) -> Any:
         return _use(use) if use["lfn"] in own else use
 
-    workflow = inputs.workflow.data
-    changed = _each(workflow, "jobs", lambda job: _each(job, "uses", change))
-    return replace(inputs, workflow=inputs.workflow.with_data(changed))
+    return _with_uses(inputs, change)
 
 
-def _with_uses(workflow: Data) -> Data:
-    return _each(workflow, "jobs", lambda job: _each(job, "uses", _use))
+def _with_uses(inputs: Inputs, change: Callable[[Any], Any]) -> Inputs:
+    """``inputs`` with ``change`` applied to each file that a job uses."""
+    data = inputs.workflow.data
+    changed = _each(data, "jobs", lambda job: _each(job, "uses", change))
+    return inputs.with_data(workflow=changed)
 
 
 def _use(use: Any) -> Any:
@@ -354,17 +343,14 @@ def on_the_site(inputs: Inputs, given: PlanningInput) -> Inputs:
         for job in given.workflow.jobs.values()
         if job.runs_on(site) and not job.is_only_local(programs, site)
     }
-    entries = [
-        _with_selector(site, entry) if entry.get("id") in jobs else entry
-        for entry in inputs.workflow.data["jobs"]
-    ]
-    data = {**inputs.workflow.data, "jobs": entries}
-    catalog = inputs.transformations
-    named = _of_any_release(catalog.data, set(jobs.values()), given.site.data)
-    return replace(
-        inputs,
-        workflow=inputs.workflow.with_data(data),
-        transformations=catalog.with_data(named),
+
+    def on_site(job: Data) -> Data:
+        return _with_selector(site, job) if job.get("id") in jobs else job
+
+    data, names = inputs.transformations.data, set(jobs.values())
+    return inputs.with_data(
+        workflow=_each(inputs.workflow.data, "jobs", on_site),
+        transformations=_of_any_release(data, names, given.site.data),
     )
 
 

@@ -31,13 +31,12 @@ _KICKSTART = "gridstart.path"
 def check_style(site: Site, catalogs: Catalogs, backend: str) -> None:
     """Raises CatalogError for an HTCondor pool: its jobs are no Slurm jobs and get no
     buffer."""
-    style = (site.profile("pegasus", "style") or "condor").lower()
-    if KINDS[backend].is_slurm and style not in GRID:
+    if KINDS[backend].is_slurm and site.style not in GRID:
         raise catalogs.sites.document.error(
             "a DataWarp buffer is mounted for jobs of the batch system alone, and with "
             "this style jobs do not reach it through blahp",
             ["sites", site.index, "profiles", "pegasus", "style"],
-            style,
+            site.style,
             "style: glite, and the condor profile grid_resource: batch slurm",
         )
 

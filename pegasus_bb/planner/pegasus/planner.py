@@ -73,7 +73,7 @@ class PegasusPlanner:
             from pegasus_bb.planner.pegasus.travelling_jobs import check_own_jobs
 
             check_own_jobs(given)
-        if placement.job_reservations:
+        if run.job_reservations:
             check_clusters(self.passed, run.mode)
         for _, inputs in inner_inputs(given, run, planned_folder(run.submit_dir)):
             check_kickstart(inputs, run.site)

@@ -8,9 +8,8 @@ those.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from itertools import count
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pegasus_bb.model.default_sites import LOCAL
 from pegasus_bb.model.document import Data, Document
@@ -61,14 +60,11 @@ def free_ids(jobs: list[Data]) -> tuple[str, str]:
     return next(free), next(free)
 
 
-def with_jobs(inputs: Inputs, jobs: Iterable[Data], programs: list[Data]) -> Inputs:
+def with_jobs(inputs: Inputs, jobs: Iterable[Data], programs: Iterable[Data]) -> Inputs:
     """``inputs`` with ``jobs`` and ``programs`` at the ends of their lists."""
     data = inputs.workflow.data
-    return replace(
-        inputs,
-        workflow=inputs.workflow.with_data({**data, "jobs": [*data["jobs"], *jobs]}),
-        transformations=with_programs(inputs.transformations, programs),
-    )
+    added = with_programs(inputs, programs)
+    return added.with_data(workflow={**data, "jobs": [*data["jobs"], *jobs]})
 
 
 def job_of_ours(name: str, ident: str, site: str) -> Data:
@@ -92,10 +88,11 @@ def installed(name: str, pfn: str, sites: Document, site: str) -> Data:
     return {"name": name, "sites": [place]}
 
 
-def with_programs(document: Document, programs: list[Data]) -> Document:
-    """The transformation catalog ``document`` with ``programs`` at its end."""
-    known: list[Any] = document.data.get("transformations") or []
-    return document.with_data({**document.data, "transformations": [*known, *programs]})
+def with_programs(inputs: Inputs, programs: Iterable[Data]) -> Inputs:
+    """``inputs`` with ``programs`` at the end of the transformation catalog."""
+    data = inputs.transformations.data
+    programs = [*(data.get("transformations") or []), *programs]
+    return inputs.with_data(transformations={**data, "transformations": programs})
 
 
 def links(workflow: Workflow, placement: Placement, pfs_scratch: str) -> JobFiles[str]:

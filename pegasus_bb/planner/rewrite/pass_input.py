@@ -39,6 +39,13 @@ class Inputs:
             catalogs.properties,
         )
 
+    def with_data(self, **parts: Data) -> Inputs:
+        """With other data in the documents ``parts``."""
+        changed: dict[str, Any] = {
+            part: getattr(self, part).with_data(data) for part, data in parts.items()
+        }
+        return replace(self, **changed)
+
     def with_properties(self, values: Mapping[str, str]) -> Inputs:
         return replace(
             self, properties=self.properties.with_values(values, "pegasus-bb")

@@ -10,7 +10,6 @@ files of the submit host, and one catalog has to serve both.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any
 
 from pegasus_bb.model.data_configuration import KEY, PROPERTY, SHARED
@@ -118,8 +117,7 @@ def _with_tools(inputs: Inputs, plan: Target) -> Inputs:
         if not places:
             entry = {"namespace": "pegasus", "name": name}
             known.append(_on_site(entry, plan.transfer_site, pfn))
-    changed = inputs.transformations.with_data({**data, "transformations": known})
-    return replace(inputs, transformations=changed)
+    return inputs.with_data(transformations={**data, "transformations": known})
 
 
 def _is_pegasus_tool(entry: Data, name: str) -> bool:

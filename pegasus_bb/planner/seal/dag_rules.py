@@ -148,7 +148,7 @@ def one_gate(view: View) -> Iterator[str]:
             "the scheduler for every job"
         )
     for node in view.gates:
-        if node.pre is not None and not _is_gate(node, view):
+        if not _is_gate(node, view):
             yield (
                 f"the gate of {node.name} is not SCRIPT DEFER {DEFERRED} <seconds> PRE "
                 f"with the program {view.gate}: a gate that does not defer holds a "
@@ -212,14 +212,13 @@ def nodes_really_run(view: View) -> Iterator[str]:
 def no_success_by_abort(view: View) -> Iterator[str]:
     """No ABORT-DAG-ON ends the workflow early with success."""
     for node in view.dag.nodes.values():
-        if node.abort_on is not None:
-            status, answer = node.abort_on
-            if (status if answer is None else answer) == 0:
-                yield (
-                    f"{node.name} has ABORT-DAG-ON {status} that ends the workflow "
-                    "with status 0: stage-out would not run, and all would look well. "
-                    "RETURN another status"
-                )
+        status, answer = node.abort_on or (None, None)
+        if (status if answer is None else answer) == 0:
+            yield (
+                f"{node.name} has ABORT-DAG-ON {status} that ends the workflow "
+                "with status 0: stage-out would not run, and all would look well. "
+                "RETURN another status"
+            )
 
 
 def cleanup_waits_for_stage_out(view: View) -> Iterator[str]:

@@ -28,13 +28,12 @@ def check_directory(submit_dir: Path, dag: Dag) -> None:
     Raises NotSealed, CatalogError and UsageError.
     """
     bb = BBDir(str(submit_dir / "bb"))
-    _check_version(submit_dir)
+    plan = _read_plan(bb)
     if bb.is_transient:
         check_job_reservations(dag, submit_dir)
     if not bb.has_request:
         return
     request = bb.request()
-    plan = _plan(submit_dir)
     gate = _gate(dag, request.site, Path(bb.file("bin/gate")))
     users = buffer_users_in_doubt(dag, submit_dir, request, gate)
     removes = removals(dag.nodes, job_lists(dag, submit_dir))
@@ -51,30 +50,28 @@ def _check_phases(dag: Dag, file: str) -> None:
     check_phases(dag, read_phases(file))
 
 
-def _check_version(submit_dir: Path) -> None:
-    """Raises NotSealed if another version of pegasus-bb planned the run: its programs
-    read other files."""
-    file = submit_dir / "bb" / "plan.json"
-    version = _plan(submit_dir).get("version") if file.exists() else VERSION
+def _read_plan(bb: BBDir) -> dict[str, Any]:
+    """plan.json; empty if there is none. Raises CatalogError, and NotSealed if another
+    version of pegasus-bb planned the run: its programs read other files."""
+    file = bb.file("plan.json")
+    if not bb.has_request and not Path(file).exists():
+        return {}
+    try:
+        plan: dict[str, Any] = read_json(file)
+        plan["planner"]
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise CatalogError(
+            f"does not say who planned this run ({error!r})",
+            file,
+            would_do="plan again",
+        ) from error
+    version = plan.get("version")
     if version != VERSION:
         raise NotSealed(
             f"{file}: another version of pegasus-bb planned this run (its files have "
             f"version {version}, this pegasus-bb reads {VERSION}); end the run with "
             "that version, or plan again"
         )
-
-
-def _plan(submit_dir: Path) -> dict[str, Any]:
-    file = submit_dir / "bb" / "plan.json"
-    try:
-        plan: dict[str, Any] = read_json(str(file))
-        plan["planner"]
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise CatalogError(
-            f"does not say who planned this run ({error!r})",
-            str(file),
-            would_do="plan again",
-        ) from error
     return plan
 
 

@@ -25,6 +25,7 @@ from pegasus_bb.planner.seal.view import (
 )
 
 if TYPE_CHECKING:
+    from pegasus_bb.model.placement import JobReservation
     from pegasus_bb.model.workflow import Workflow
     from pegasus_bb.planner.run_plan import RunPlan
     from pegasus_bb.planner.seal.phases import SealedPhases
@@ -54,6 +55,14 @@ class ExecutableWorkflow:
         """Whether the built-in planner made it."""
         return self.planner == BUILT_IN
 
+    def reserved_nodes(self, run: RunPlan) -> Iterator[tuple[str, str, JobReservation]]:
+        """Yield each job or cluster with a reservation of its own, its node, and the
+        reservation."""
+        own = run.job_reservations
+        for job, node in self.jobs_nodes() if own else ():
+            if job in own:
+                yield job, node, own[job]
+
 
 AnyWorkflow = TypeVar("AnyWorkflow", bound=ExecutableWorkflow)
 
@@ -81,13 +90,10 @@ def complete(planned: AnyWorkflow, workflow: Workflow, run: RunPlan) -> AnyWorkf
 
 def _await_stage_outs(planned: ExecutableWorkflow, run: RunPlan) -> Dag:
     """Each job with a job reservation ends when its results are copied back."""
-    reservations = run.placement.job_reservations if run.placement else {}
-    if not reservations:
-        return planned.dag
     nodes = dict(planned.dag.nodes)
-    for job, name in planned.jobs_nodes():
+    for _, name, _ in planned.reserved_nodes(run):
         post = nodes[name].post
-        if job in reservations and post is not None:
+        if post is not None:
             nodes[name] = replace(
                 nodes[name], post=await_stage_out_post(post, name, run)
             )
@@ -126,7 +132,7 @@ def _in_phases(
     return replace(view, dag=dag), phases
 
 
-def seal(view: View, poll: int = 10, retries: int = 0) -> Dag:
+def seal(view: View, poll: int, retries: int) -> Dag:
     """The DAG of ``view`` with the gate on create_dir, and bb_delete after all else.
 
     ``retries`` are those of the gate and its node. Sealing a sealed DAG changes

@@ -121,10 +121,16 @@ def write_json(path: str, data: Any, mode: int = 0o644) -> None:
     write_text(path, json.dumps(data, indent=1, sort_keys=False) + "\n", mode)
 
 
+def read_text(path: str | os.PathLike[str]) -> str:
+    """The text of a file; bytes that are not UTF-8 become surrogates. Raises
+    OSError."""
+    with open(path, encoding="utf-8", errors="surrogateescape") as source:
+        return source.read()
+
+
 def read_json(path: str) -> Any:
     """The JSON of ``path``. Raises OSError, ValueError."""
-    with open(path, encoding="utf-8", errors="surrogateescape") as source:
-        text = source.read()
+    text = read_text(path)
     try:
         return parse_json(text)
     except RecursionError as error:

@@ -34,6 +34,11 @@ class Finished(NamedTuple):
     out: str
     err: str
 
+    @property
+    def one_line(self) -> str:
+        """Its errors, else what it printed, on one line."""
+        return " ".join((self.err or self.out).split())
+
 
 def ask(
     argv: Sequence[str],

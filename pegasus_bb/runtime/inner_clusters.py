@@ -10,7 +10,7 @@ import glob
 import os
 import re
 
-from pegasus_bb.core.files import write_text
+from pegasus_bb.core.files import read_text, write_text
 from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.runtime.proc import run
 
@@ -34,8 +34,7 @@ def plan_inner(words: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def _start_outside(file: str, prefix: str) -> None:
-    with open(file, encoding="utf-8", errors="surrogateescape") as source:
-        text = source.read()
+    text = read_text(file)
     changed = start_outside(text, prefix)
     if changed != text:
         write_text(file, changed)

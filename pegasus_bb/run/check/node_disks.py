@@ -118,7 +118,7 @@ def _of_request(
         return
     answer = ask(_NODES, timeout=20.0)
     if answer.status != 0:
-        said = " ".join((answer.err or answer.out).split())[:120]
+        said = answer.one_line[:120]
         yield note("slurm", f"sinfo does not tell the gres of nodes: {said}")
         return
     nodes = read_gres(answer.out)

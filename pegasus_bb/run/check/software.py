@@ -110,7 +110,7 @@ def _of_pegasus_version(home: PegasusHome) -> Finding:
     answer = ask([home.tool("pegasus-version")], timeout=60)
     found = _PEGASUS.match(answer.out.strip())
     if found is None:
-        message = " ".join((answer.err or answer.out).split())[:120]
+        message = answer.one_line[:120]
         return wrong(
             "pegasus", f"{home.bin}/pegasus-version does not answer: {message}"
         )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.core.files import read_text
 from pegasus_bb.core.units import abbreviate
 from pegasus_bb.model.dag.nodes import Dag, Node
 from pegasus_bb.model.dag.roles import Role, of_role, role_of
@@ -110,7 +111,7 @@ def _outdated(
         if not records or not file.is_file():
             continue
         brought = records[-1].stat().st_mtime_ns
-        for job in read_jobs(file.read_text("utf-8", "surrogateescape")):
+        for job in read_jobs(read_text(file)):
             if isinstance(job, Transfer) and _is_newer(job, brought):
                 source = job.sources[0].path
                 dest = job.dests[0].path
@@ -136,4 +137,4 @@ def _text(place: SubmitDir, node: Node) -> str:
 
 
 def _read(file: Path) -> str:
-    return file.read_text(encoding="utf-8", errors="surrogateescape")
+    return read_text(file)

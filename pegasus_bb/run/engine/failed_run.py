@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.core.units import parse_size
+from pegasus_bb.model.dag.nodes import Node
 from pegasus_bb.model.dag.roles import Role, role_of
 from pegasus_bb.model.reservation import Request, Reservation, Status
 from pegasus_bb.model.reservation import State as Reserved
@@ -20,7 +21,6 @@ from pegasus_bb.run.engine.submitdir import SubmitDir
 from pegasus_bb.run.engine.tier_usage import bytes_below
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.backends.backend_table import open_backend
-from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.storage_decision import readable_decision
 
 _LAUNCH = "launch: "  # begins what runtime/programs/launch.py says of its own
@@ -33,7 +33,7 @@ class FailedRun:
     def __init__(self, place: SubmitDir, table: NodeTable) -> None:
         self.place = place
         self._table = table
-        self.bb = BBDir(str(place.bb))
+        self.bb = place.bb_dir
         self._lines: dict[str, list[str]] = {}  # by node
 
     @cached_property
@@ -194,18 +194,19 @@ class FailedRun:
 
     @cached_property
     def lost(self) -> list[LostInput]:
-        nodes = {name: item.node for name, item in self._table.items.items()}
-        done = set(self._table.names(NodeState.DONE))
-        failed = {item.node.name for item in self.failed}
-        return find_lost_inputs(self.place, nodes, done, failed)
+        return find_lost_inputs(self.place, *self._nodes)
 
     @cached_property
     def mended_too_late(self) -> tuple[str, ...]:
         """Inputs and programs that were mended after tasks have ended with them."""
+        return mended_files(self.place, *self._nodes).too_late
+
+    @property
+    def _nodes(self) -> tuple[dict[str, Node], set[str], set[str]]:
+        """All nodes, and the names of those that are done and that failed."""
         nodes = {name: item.node for name, item in self._table.items.items()}
         done = set(self._table.names(NodeState.DONE))
-        failed = {item.node.name for item in self.failed}
-        return mended_files(self.place, nodes, done, failed).too_late
+        return nodes, done, {item.node.name for item in self.failed}
 
     def with_status(self, status: int, *roles: Role) -> list[NodeEntry]:
         """Failed nodes whose script or job ended with ``status``; ``roles``: only
@@ -246,7 +247,7 @@ class FailedRun:
 
 
 def unreleased_note(place: SubmitDir) -> Reservation | None:
-    bb = BBDir(str(place.bb))
+    bb = place.bb_dir
     try:
         noted = None if readable_decision(bb) else bb.reservation()
     except UsageError:  # the next run reports the problem

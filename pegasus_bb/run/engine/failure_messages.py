@@ -26,7 +26,6 @@ from pegasus_bb.run.engine.nothing_lost import loses_nothing
 from pegasus_bb.run.engine.rescue import read_failed, read_rescue
 from pegasus_bb.run.engine.submitdir import SubmitDir
 from pegasus_bb.runtime import reservation_identity
-from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.programs.exitcode import judge
 from pegasus_bb.runtime.release_steps import release_command
 from pegasus_bb.runtime.storage_decision import decision_message, readable_decision
@@ -175,14 +174,14 @@ def _sub_workflow_messages(dag_file: Path) -> list[str]:
 
 def leftover_messages(place: SubmitDir) -> list[str]:
     """Lines about the reservation that still exists, and how to release it."""
-    moved = readable_decision(BBDir(str(place.bb)))
+    moved = readable_decision(place.bb_dir)
     if moved:
         return [f"note:        {decision_message(moved)}"]
     noted = unreleased_note(place)
     if noted is None:
         return []
     size = format_size(noted.size)
-    used = reservation_identity.was_ready(BBDir(str(place.bb)), noted)
+    used = reservation_identity.was_ready(place.bb_dir, noted)
     command = release_command(
         noted.name, loses_nothing=not used or loses_nothing(place)
     )

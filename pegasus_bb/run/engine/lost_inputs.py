@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from pegasus_bb.core.errors import PegasusBBError, RunFailed
+from pegasus_bb.core.files import read_text
 from pegasus_bb.model.dag.nodes import Dag, Node
 from pegasus_bb.model.dag.roles import Role, of_role, role_of
 from pegasus_bb.run.engine.evidence import job_files
@@ -82,7 +83,7 @@ def find_lost_inputs(
 
     Empty where files cannot be read or the reservation was released.
     """
-    bb = BBDir(str(place.bb))
+    bb = place.bb_dir
     waiting = deque(name for name in failed if role_of(name) in _READERS)
     try:
         if not waiting or (bb.has_request and not still_has_data(bb)):
@@ -95,7 +96,7 @@ def find_lost_inputs(
 def _search(
     place: SubmitDir, nodes: Mapping[str, Node], done: Set[str], waiting: deque[str]
 ) -> list[LostInput]:
-    bb = BBDir(str(place.bb))
+    bb = place.bb_dir
     flow = Dataflow(place, nodes)
     is_lost = _is_lost(bb, waiting)
     where = "on the tier" if bb.has_request else f"in {bb.scratch()}"
@@ -155,7 +156,7 @@ def remake_lost_inputs(
             lines.append("if the workflow has a wrong name: mend it and plan again")
         raise RunFailed("\n".join(lines))
     for name in failed:
-        forget_absent(BBDir(str(place.bb)), name)
+        forget_absent(place.bb_dir, name)
     again = with_nodes_below(place, dag, makers, done)
     return Redo(frozenset(again), why="inputs of failed nodes are lost")
 
@@ -195,12 +196,12 @@ class Dataflow:
 
     @cached_property
     def _site(self) -> str:
-        return BBDir(str(self._place.bb)).site()
+        return self._place.bb_dir.site()
 
     def _removed_results(self) -> list[str]:
         """Unsafe results that are not at their destination; one that was edited there
         is the user's, and is not made again in its place."""
-        bb = BBDir(str(self._place.bb))
+        bb = self._place.bb_dir
         outputs = bb.placement()["outputs"]
         unsafe = [one.lfn for one in ResultsGuard(bb).unsafe()]
         return [lfn for lfn in unsafe if not os.path.lexists(local_path(outputs[lfn]))]
@@ -286,7 +287,7 @@ class Dataflow:
 
 
 def _text(file: Path) -> str:
-    return file.read_text(encoding="utf-8", errors="surrogateescape")
+    return read_text(file)
 
 
 def _missing_files(records: list[Path]) -> Set[str]:

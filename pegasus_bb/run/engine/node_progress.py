@@ -103,6 +103,9 @@ class Quiet(Watcher):
             self.warn(message)
 
     def warn(self, message: str) -> None:
+        self._say(message)
+
+    def _say(self, message: str) -> None:
         print(message, file=self._out, flush=True)
 
 
@@ -149,9 +152,6 @@ class Lines(Quiet):
             return os.get_terminal_size(self._out.fileno()).columns
         except (OSError, ValueError):  # no terminal, or no file
             return 0
-
-    def _say(self, message: str) -> None:
-        print(message, file=self._out, flush=True)
 
 
 def shortened(before: str, name: str, after: str, width: int) -> str:

@@ -10,7 +10,6 @@ from pegasus_bb.run.engine.jobstate_log import Event, LoggedEvents, failure
 from pegasus_bb.run.engine.node_table import NodeEntry, NodeState, NodeTable
 from pegasus_bb.run.engine.rescue import read_failed, read_rescue
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.runtime.bbdir import BBDir
 
 FAILURES = ("PRE_SCRIPT_FAILURE", "JOB_FAILURE", "POST_SCRIPT_FAILURE")
 # The last event of a running node -> its state.
@@ -125,7 +124,7 @@ def _unreleased_deletes(place: SubmitDir, done: set[str]) -> set[str]:
     """bb_delete, where it counts as done and its reservation still exists. A refused
     reservation never existed: the run is on the PFS."""
     deletes = set(of_role(done, Role.BB_DELETE))
-    noted = BBDir(str(place.bb)).reservation() if deletes else None
+    noted = place.bb_dir.reservation() if deletes else None
     if noted is None or noted.released_at is not None or noted.was_refused:
         return set()
     return deletes

@@ -21,7 +21,6 @@ from pegasus_bb.run.engine.redo import (
 )
 from pegasus_bb.run.engine.submitdir import SubmitDir
 from pegasus_bb.runtime.backends.backend_table import open_backend
-from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.programs.delete import NO_RESULTS, UNUSED, check_results
 from pegasus_bb.runtime.storage_decision import on_the_pfs
 
@@ -34,7 +33,7 @@ _CHECKPOINT = re.compile(r"\btype\W+checkpoint\b")
 def check_nothing_lost(place: SubmitDir) -> str:
     """Empty where all promised results are safe, else why giving back loses nothing all
     the same. Raises DataNotSafe where it does."""
-    bb = BBDir(str(place.bb))
+    bb = place.bb_dir
     request = bb.request()
     backend = open_backend(request.backend, request.settings)
     try:
@@ -51,7 +50,7 @@ def check_nothing_lost(place: SubmitDir) -> str:
 def loses_nothing(place: SubmitDir) -> bool:
     """Whether `pegasus-bb release` gives the reservation of the run back without
     --discard."""
-    bb = BBDir(str(place.bb))
+    bb = place.bb_dir
     try:
         noted = bb.reservation()
         if on_the_pfs(bb, bb.request()) or noted is None or noted.was_refused:
@@ -68,7 +67,7 @@ def why_nothing_lost(place: SubmitDir) -> str:
 
     Raises UsageError where one of them cannot be read.
     """
-    bb = BBDir(str(place.bb))
+    bb = place.bb_dir
     if on_the_pfs(bb, bb.request()):
         return UNUSED
     dag = place.read_dag()

@@ -135,7 +135,7 @@ def check_results_place(place: SubmitDir, *, restart: bool) -> None:
     """Raises UsageError where a stage-out on this machine could not end well: the place
     of the results is not what it was at planning. A run that has ended well needs it no
     more."""
-    fault = ResultsPlace.of(BBDir(str(place.bb))).fault()
+    fault = ResultsPlace.of(place.bb_dir).fault()
     if fault and (restart or read_history(place.journal).finished != 0):
         raise UsageError(f"results cannot be staged out: {fault}")
 
@@ -143,7 +143,7 @@ def check_results_place(place: SubmitDir, *, restart: bool) -> None:
 def check_reservation(place: SubmitDir, dag: Dag, done: Set[str]) -> None:
     """Raises ReservationFailed where unfinished nodes need a reservation that does not
     exist any more: they would fail in every run."""
-    bb = BBDir(str(place.bb))
+    bb = place.bb_dir
     if not bb.has_request or len(done) == len(dag.nodes):
         return
     if on_the_pfs(bb, bb.request()):
@@ -170,7 +170,7 @@ def check_reservation(place: SubmitDir, dag: Dag, done: Set[str]) -> None:
 
 def users_of(place: SubmitDir, dag: Dag) -> Set[str]:
     """Nodes that use files on the reservation."""
-    bb = BBDir(str(place.bb))
+    bb = place.bb_dir
     touched = buffer_users(dag, place.path, bb.request())
     return {name for name in touched if role_of(name) not in RESERVATION}
 
@@ -218,7 +218,7 @@ def request_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
 
     Raises UsageError.
     """
-    bb = BBDir(str(place.bb))
+    bb = place.bb_dir
     setups = frozenset(of_role(done, Role.BB_SETUP))
     if not setups or not bb.has_request or on_the_pfs(bb, bb.request()):
         return Redo()
@@ -262,7 +262,7 @@ def start_over(place: SubmitDir) -> list[Path]:
 
 
 def _check_reservation(place: SubmitDir) -> None:
-    bb = BBDir(str(place.bb))
+    bb = place.bb_dir
     if not bb.has_request:
         return
     request = bb.request()

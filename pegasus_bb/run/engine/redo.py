@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pegasus_bb.core.errors import DataNotSafe
+from pegasus_bb.core.files import read_text
 from pegasus_bb.model.dag.nodes import Dag, Node
 from pegasus_bb.model.dag.roles import Role, of_role, role_of
 from pegasus_bb.model.reservation import Request
@@ -64,7 +65,7 @@ def stage_out_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
     A result that was edited is renamed, never replaced. Raises DataNotSafe where
     that cannot be.
     """
-    bb = BBDir(str(place.bb))
+    bb = place.bb_dir
     if not bb.has_request or not still_has_data(bb):
         return Redo()
     if not _only_delete_left(place, dag, done):
@@ -101,7 +102,7 @@ def _only_delete_left(place: SubmitDir, dag: Dag, done: Set[str]) -> bool:
     left = dag.nodes.keys() - done
     if not of_role(left, Role.BB_DELETE):
         return False
-    bb = BBDir(str(place.bb))
+    bb = place.bb_dir
     users = buffer_users(dag, place.path, bb.request())
     # A clean-up fails where it would remove what may be the last copy.
     return all(_can_repeat(place, dag, name) for name in users & left)
@@ -120,10 +121,10 @@ def _stage_outs(place: SubmitDir, node: Node) -> Iterator[Transfer]:
     """Transfers by which ``node`` stages out promised results. The lists of other
     nodes, such as clusters and registrations, have other formats."""
     file = node.file(place.path).with_suffix(".in")
-    outputs = BBDir(str(place.bb)).placement()["outputs"]
+    outputs = place.bb_dir.placement()["outputs"]
     if role_of(node.name) is not Role.STAGE_OUT or not file.is_file():
         return
-    for job in read_jobs(file.read_text(encoding="utf-8", errors="surrogateescape")):
+    for job in read_jobs(read_text(file)):
         if isinstance(job, Transfer) and job.dests[0].path == _path(outputs, job.lfn):
             yield job
 
@@ -196,5 +197,5 @@ def job_class(place: SubmitDir, node: Node) -> int:
     if node.kind == "SUBDAG":
         return SUB_WORKFLOWS[-1]
     file = node.file(place.path)
-    found = _LINE.search(file.read_text(encoding="utf-8", errors="surrogateescape"))
+    found = _LINE.search(read_text(file))
     return int(found[1]) if found else 0

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from pegasus_bb.core.errors import CatalogError
-from pegasus_bb.core.files import write_text
+from pegasus_bb.core.files import read_text, write_text
 from pegasus_bb.model.dag.nodes import Dag
 
 _FAILED, _ENDLIST = "# Nodes that failed: ", "<ENDLIST>"
@@ -51,7 +51,7 @@ def read_rescue(path: Path | None, dag: Dag) -> set[str]:
     done: set[str] = set()
     if path is None:
         return done
-    text = path.read_text(encoding="utf-8", errors="surrogateescape")
+    text = read_text(path)
     for number, line in enumerate(text.splitlines(), 1):
         parts = line.split()
         if len(parts) != 2 or parts[0].upper() != "DONE":
@@ -73,7 +73,7 @@ def read_failed(path: Path | None, dag: Dag) -> list[str]:
     """The nodes of ``dag`` that a rescue file calls failed, in comments at its top."""
     if path is None:
         return []
-    text = path.read_text(encoding="utf-8", errors="surrogateescape")
+    text = read_text(path)
     _, _, after = text.partition(_FAILED)
     names, _, _ = after.partition(_ENDLIST)
     listed = re.split(r"[\s#,]+", names)[1:]  # how many they are comes first

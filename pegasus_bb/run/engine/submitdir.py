@@ -16,6 +16,7 @@ from pegasus_bb.core.similar_path import similar_path
 from pegasus_bb.model.dag.nodes import Dag
 from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.model.document import parse
+from pegasus_bb.runtime.bbdir import BBDir
 
 # how far submit directories below a folder are looked for
 _LEVELS = 4
@@ -54,6 +55,11 @@ class SubmitDir:
     @property
     def bb(self) -> Path:
         return self.path / "bb"
+
+    @property
+    def bb_dir(self) -> BBDir:
+        """What ``bb`` has, as programs of a run read it."""
+        return BBDir(str(self.bb))
 
     @property
     def processes(self) -> Path:

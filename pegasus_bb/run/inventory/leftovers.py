@@ -22,7 +22,6 @@ from pegasus_bb.run.inventory.kept_spaces import drop_space, why_not_needed
 from pegasus_bb.run.inventory.listing import list_reservations
 from pegasus_bb.run.inventory.located import RunFinder, is_of_one_job
 from pegasus_bb.run.inventory.run_state import ReservationRecord
-from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.programs.delete import UNUSED, release
 from pegasus_bb.runtime.release_steps import discard_orphan
 from pegasus_bb.runtime.storage_decision import on_the_pfs
@@ -65,7 +64,7 @@ def _given_back(place: SubmitDir, record: ReservationRecord) -> str:
     if record.job:
         drop_space(record)
         return why
-    bb = BBDir(str(place.bb))
+    bb = place.bb_dir
     if is_of_one_job(bb, record.name):
         return discard_of_one_job(record.name)
     return release(bb, why_nothing_lost=claim)
@@ -131,7 +130,7 @@ def _may_go(place: SubmitDir, record: ReservationRecord) -> tuple[str, str]:
     check_not_running(place)
     if record.job:
         return "", why_not_needed(place, record)
-    bb = BBDir(str(place.bb))
+    bb = place.bb_dir
     if is_of_one_job(bb, record.name):
         return "", _OF_A_KILLED_JOB
     if on_the_pfs(bb, bb.request()):

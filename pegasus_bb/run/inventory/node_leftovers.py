@@ -52,7 +52,7 @@ def left_on_this_node(submit_dir: Path) -> list[LeftOnNode]:
     their folders; of this and of other runs. Raises UsageError, and ReservationFailed
     if there is no such disk here.
     """
-    bb = BBDir(str(find_submit_dir(submit_dir).bb))
+    bb = find_submit_dir(submit_dir).bb_dir
     home, disk = _private_home(bb), _disk(bb)
     if home is None and disk is None:
         raise UsageError(

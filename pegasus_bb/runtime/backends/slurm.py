@@ -224,5 +224,5 @@ def _ask(argv: list[str]) -> Finished:
 
 
 def _failure_message(answer: Finished, program: str) -> str:
-    output = " ".join((answer.err or answer.out).split())
+    output = answer.one_line
     return f"{program}: {output or f'exit status {answer.status} without a word'}"

@@ -294,7 +294,7 @@ def _ask(*arguments: str) -> dict[str, Any]:
         raise ReservationFailed(
             f"{answer.err.strip()}: no Slurm on this machine's PATH"
         )
-    output = " ".join((answer.err or answer.out).split())[:300]
+    output = answer.one_line[:300]
     line = next((x for x in answer.out.splitlines() if x.startswith("{")), "")
     if not line:
         if answer.status != 0 or "Error running" in output:

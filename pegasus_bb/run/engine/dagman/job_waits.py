@@ -96,7 +96,7 @@ class QueueWatch:
 
     def __init__(self, place: SubmitDir, table: NodeTable) -> None:
         self._table = table
-        self._poll = _poll_of(BBDir(str(place.bb)))
+        self._poll = _poll_of(place.bb_dir)
         self._next = 0.0
         self._told: set[tuple[str, str]] = set()
 

@@ -16,7 +16,6 @@ from pegasus_bb.run.engine.jobstate_log import Event, ending
 from pegasus_bb.run.engine.node_progress import Watcher
 from pegasus_bb.run.engine.node_table import NodeEntry, NodeState, NodeTable
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.programs.gate import waiting_reason
 
 
@@ -68,7 +67,7 @@ class Replay:
     def tick(self) -> None:
         """Report gates that wait: DAGMan logs a deferred script only when something
         else happens."""
-        reason = waiting_reason(BBDir(str(self._place.bb)))
+        reason = waiting_reason(self._place.bb_dir)
         if self._place.bb.is_dir() and reason is None:
             return
         for item in self._deferring.values():

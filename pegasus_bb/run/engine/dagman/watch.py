@@ -19,7 +19,6 @@ from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.backends.scontrol import SpaceJob
 from pegasus_bb.runtime.backends.slurm import STAGE_OUT_FAILED, STAGES_OUT, Slurm
 from pegasus_bb.runtime.backends.unstaged import unstaged_results
-from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.job_reservation.results import NOTES, list_kept
 from pegasus_bb.runtime.storage_decision import may_use_pfs, on_the_pfs
 
@@ -34,7 +33,7 @@ class ReservationWatch:
     """Polls the reservation while jobs use it: from its gate to bb_delete."""
 
     def __init__(self, place: SubmitDir, table: NodeTable) -> None:
-        self._bb = BBDir(str(place.bb))
+        self._bb = place.bb_dir
         self._table = table
         self._deletes = of_role(table.items, Role.BB_DELETE)
         self._next = 0.0
@@ -80,7 +79,7 @@ class StageOutWatch:
     """
 
     def __init__(self, place: SubmitDir, table: NodeTable) -> None:
-        self._bb = BBDir(str(place.bb))
+        self._bb = place.bb_dir
         self._table = table
         self._notes = Path(self._bb.file(NOTES))
         self._next = 0.0

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pegasus_bb.model.dag.joblists import Entries
+from pegasus_bb.model.dag.joblists import JobLists
 from pegasus_bb.model.dag.roles import Role, of_role
 from pegasus_bb.model.drain_policies import DrainRule
 
@@ -74,7 +74,7 @@ class DrainPlan:
         return self.rule.policy.is_late
 
     def to_json(
-        self, run: str, nodes: Iterable[str], entries: Callable[[str], Entries]
+        self, run: str, nodes: Iterable[str], entries: JobLists
     ) -> dict[str, Any]:
         """The contents of bb/drain.json. ``entries`` gives the job list of a node."""
         forecast = self.forecast
@@ -94,7 +94,7 @@ class DrainPlan:
         self,
         forecast: DrainForecast,
         nodes: Iterable[str],
-        entries: Callable[[str], Entries],
+        entries: JobLists,
     ) -> dict[str, list[float]]:
         """Stage-out node -> its window, from its first result to its last."""
         flows = forecast.flows

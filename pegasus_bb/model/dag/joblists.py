@@ -18,10 +18,11 @@ from pegasus_bb.model.dag.nodes import Dag
 
 Entry = dict[str, Any]
 Entries = Sequence[Entry]
+JobLists = Callable[[str], Entries]  # of a node, by its name
 _FIRST_PRIORITY = 50  # pegasus-transfer tries the highest first
 
 
-def job_lists(dag: Dag, submit_dir: Path) -> Callable[[str], Entries]:
+def job_lists(dag: Dag, submit_dir: Path) -> JobLists:
     """A function from a node's name to its job list, empty if it has none. A list is
     read once, when it is first needed. The function raises CatalogError."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.core.files import read_text
 
 # Keywords that begin a node; the word after SUBDAG is EXTERNAL.
 KINDS = ("JOB", "SUBDAG", "FINAL", "SERVICE", "PROVISIONER")
@@ -56,6 +58,13 @@ class Dag:
     other: list[str] = field(default_factory=list)  # lines that we do not interpret
     file: str = field(default="the DAG", compare=False)  # that it was read from
 
+    def with_edges(self, added: Mapping[str, Iterable[str]]) -> Dag:
+        """With the children that ``added`` has by parent, after those of now."""
+        children = dict(self.children)
+        for name, below in added.items():
+            children[name] = [*children.get(name, ()), *below]
+        return replace(self, children=children)
+
     @property
     def size(self) -> tuple[int, int]:
         """The numbers of its nodes and edges."""
@@ -84,7 +93,7 @@ def list_text(folder: Path, node: Node) -> str:
 def _text(file: Path, what: str) -> str | None:
     """None if there is no such file. Bytes that are not UTF-8 become surrogates."""
     try:
-        return file.read_text(encoding="utf-8", errors="surrogateescape")
+        return read_text(file)
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 
 from pegasus_bb.core.errors import CatalogError, NothingToRun
 from pegasus_bb.core.paths import is_below
-from pegasus_bb.model.dag.joblists import Entries, job_lists, path_of
+from pegasus_bb.model.dag.joblists import JobLists, job_lists, path_of
 from pegasus_bb.model.dag.nodes import Dag, list_text, submit_text
 from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.model.dag.roles import Role, folder_nodes, of_role
@@ -92,7 +92,7 @@ def _braindump(folder: Path) -> tuple[str, str]:
         ) from error
 
 
-def _scratch(dag: Dag, site: str, entries: Callable[[str], Entries], file: str) -> str:
+def _scratch(dag: Dag, site: str, entries: JobLists, file: str) -> str:
     """The folder that create_dir makes; empty without exactly one create_dir, which
     sealing refuses. Raises CatalogError."""
     gated = folder_nodes(dag.nodes, Role.CREATE_DIR, site)
@@ -100,7 +100,7 @@ def _scratch(dag: Dag, site: str, entries: Callable[[str], Entries], file: str) 
 
 
 def stage_outs(
-    names: Iterable[str], entries: Callable[[str], Entries], prefix: str = ""
+    names: Iterable[str], entries: JobLists, prefix: str = ""
 ) -> dict[str, list[str]]:
     """LFN -> the URLs that the workflow's stage-out jobs copy it to.
 
@@ -141,7 +141,7 @@ def result_urls(stage_outs: Mapping[str, Iterable[str]], file: str) -> dict[str,
     return places
 
 
-def scratch_of(create_dir: str, entries: Callable[[str], Entries], file: str) -> str:
+def scratch_of(create_dir: str, entries: JobLists, file: str) -> str:
     """The folder that the create_dir job makes. Raises CatalogError."""
     for entry in entries(create_dir):
         if entry.get("type") == "mkdir":

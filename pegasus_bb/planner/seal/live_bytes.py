@@ -15,7 +15,7 @@ from itertools import accumulate
 from pegasus_bb.core.errors import NotSealed
 from pegasus_bb.core.units import format_size
 from pegasus_bb.model.dag.nodes import Dag
-from pegasus_bb.planner.seal.lives import Lives, parents_first
+from pegasus_bb.planner.seal.lives import parents_first
 from pegasus_bb.planner.seal.phases import SealedPhases
 
 
@@ -71,7 +71,7 @@ def _spans(dag: Dag, phases: SealedPhases) -> dict[str, tuple[int, int]]:
                 "so more files could be on the tier than it has room for. Plan again"
             )
     latest = _latest(dag, order, number)
-    return _files(phases.lives, earliest, latest, len(number))
+    return phases.lives.spans(earliest, latest, len(number))
 
 
 def _earliest(dag: Dag, order: list[str], number: Mapping[str, int]) -> dict[str, int]:
@@ -89,17 +89,3 @@ def _latest(dag: Dag, order: list[str], number: Mapping[str, int]) -> dict[str, 
         below = (latest[child] for child in dag.children.get(name, ()))
         latest[name] = number.get(name, min(below, default=len(number)))
     return latest
-
-
-def _files(
-    lives: Lives, earliest: Mapping[str, int], latest: Mapping[str, int], end: int
-) -> dict[str, tuple[int, int]]:
-    last: dict[str, int] = {}
-    for node, lfns in lives.removes.items():
-        for lfn in lfns:  # a file that is brought again goes with its last removal
-            last[lfn] = max(last.get(lfn, 0), latest.get(node, end))
-    first: dict[str, int] = {}
-    for node, lfns in lives.brings.items():
-        for lfn in lfns if node in earliest else ():
-            first[lfn] = min(first.get(lfn, end), earliest[node])
-    return {lfn: (begin, last.get(lfn, end)) for lfn, begin in first.items()}

@@ -4,12 +4,12 @@ it: read from the job lists of the nodes."""
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pegasus_bb.core.errors import NotSealed
-from pegasus_bb.model.dag.joblists import Entries, path_of
+from pegasus_bb.model.dag.joblists import JobLists, path_of
 from pegasus_bb.model.dag.nodes import Dag
 from pegasus_bb.model.dag.roles import CLEANUPS, TRANSFERS, Role, of_role, role_of
 
@@ -24,10 +24,25 @@ class Lives:
     brings: Mapping[str, Sequence[str]]  # node -> LFNs: its task's, or its transfers'
     removes: Mapping[str, Sequence[str]]  # clean-up node -> LFNs
 
+    def spans(
+        self, earliest: Mapping[str, int], latest: Mapping[str, int], end: int
+    ) -> dict[str, tuple[int, int]]:
+        """LFN -> when the first node that brings it begins, and when the last node that
+        removes it ends; ``end`` if none removes it."""
+        last: dict[str, int] = {}
+        for node, lfns in self.removes.items():
+            for lfn in lfns:  # a file that is brought again goes with its last removal
+                last[lfn] = max(last.get(lfn, 0), latest.get(node, end))
+        first: dict[str, int] = {}
+        for node, lfns in self.brings.items():
+            for lfn in lfns if node in earliest else ():
+                first[lfn] = min(first.get(lfn, end), earliest[node])
+        return {lfn: (begin, last.get(lfn, end)) for lfn, begin in first.items()}
+
 
 def read_lives(
     names: Iterable[str],
-    entries: Callable[[str], Entries],
+    entries: JobLists,
     made: Mapping[str, Iterable[str]],
     scratch: str,
     size: Mapping[str, int],
@@ -78,9 +93,7 @@ def parents_first(dag: Dag) -> list[str]:
     return order
 
 
-def removals(
-    names: Iterable[str], entries: Callable[[str], Entries]
-) -> dict[str, set[str]]:
+def removals(names: Iterable[str], entries: JobLists) -> dict[str, set[str]]:
     """Clean-up node -> the stage-outs of the files that it removes.
 
     ``entries`` gives the job list of a node, as pegasus-transfer reads it.

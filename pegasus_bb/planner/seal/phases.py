@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from pegasus_bb.core.errors import CatalogError, NotSealed
@@ -47,10 +47,7 @@ def in_phases(
     for name in _first_of_phase(dag, order, phase, lives.brings):
         if phase[name]:
             more.setdefault(barriers[phase[name] - 1], []).append(name)
-    children = dict(dag.children)
-    for name, below in more.items():
-        children[name] = [*children.get(name, ()), *below]
-    return replace(dag, children=children), SealedPhases(limit, tuple(barriers), lives)
+    return dag.with_edges(more), SealedPhases(limit, tuple(barriers), lives)
 
 
 def _barriers(
@@ -86,12 +83,7 @@ def _levels(dag: Dag, order: list[str], tasks: Set[str]) -> dict[str, int]:
 
 def _phase_ends(lives: Lives, level: dict[str, int], limit: int) -> list[int]:
     end = max(level.values())
-    last = {lfn: level[n] for n, lfns in lives.removes.items() for lfn in lfns}
-    first: dict[str, int] = {}
-    for node, lfns in lives.brings.items():
-        first.update({lfn: min(level[node], first.get(lfn, end)) for lfn in lfns})
-    spans = {lfn: (begin, last.get(lfn, end)) for lfn, begin in first.items()}
-    born, dying = flow(spans, lives.size, end)
+    born, dying = flow(lives.spans(level, level, end), lives.size, end)
     ends = phase_ends(born, dying, limit)
     if ends is None:
         most = format_size(max(live_bytes(born, dying)))

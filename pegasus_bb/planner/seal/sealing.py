@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pegasus_bb.core.errors import NotSealed
-from pegasus_bb.model.dag.joblists import Entries
+from pegasus_bb.model.dag.joblists import JobLists
 from pegasus_bb.model.dag.nodes import Dag, Script
 from pegasus_bb.model.dag.roles import RESERVATION, Role, of_role, role_of
 from pegasus_bb.planner.seal.dag_rules import AFTER, BEFORE, Rule
@@ -38,7 +38,7 @@ class ExecutableWorkflow:
     planner: str  # its name, as plan.json has it
     dag: Dag
     dag_name: str  # of its file
-    entries: Callable[[str], Entries]  # the job list of a node
+    entries: JobLists  # the job list of a node
     # (job id, the node that runs it). The tasks of a cluster have one node; a cluster
     # with a reservation counts as one job, with its node's name as id.
     jobs_nodes: Callable[[], Sequence[tuple[str, str]]]
@@ -162,7 +162,6 @@ def _check_rules(view: View, rules: Iterable[Rule]) -> None:
 
 def _complete(view: View, poll: int, retries: int) -> Dag:
     nodes = dict(view.dag.nodes)
-    children = dict(view.dag.children)
     (gated,) = view.gated
     (setup,) = view.setups
     (delete,) = view.deletes
@@ -170,11 +169,9 @@ def _complete(view: View, poll: int, retries: int) -> Dag:
         gate = Script(view.gate, "", DEFERRED, poll)
         # The node's own retries would wait again after the deadline of the gate.
         nodes[gated] = replace(nodes[gated], pre=gate, retry=retries, unless_exit=None)
-    if setup not in view.parents.get(gated, ()):
-        children[setup] = [*children.get(setup, ()), gated]
-    for name in _unawaited_ends(view):
-        children[name] = [*children.get(name, ()), delete]
-    return replace(view.dag, nodes=nodes, children=children)
+    added = {} if setup in view.parents.get(gated, ()) else {setup: [gated]}
+    added |= {name: [delete] for name in _unawaited_ends(view)}
+    return replace(view.dag, nodes=nodes).with_edges(added)
 
 
 def _unawaited_ends(view: View) -> list[str]:
@@ -198,13 +195,12 @@ def _end_sub_workflows(view: View) -> View:
     """
     dag = view.dag
     last = reachable(_sub_workflows(dag), dag.children) & set(view.stage_outs)
-    children = dict(dag.children)
     for cleanup in view.leaf_cleanups if last else ():
-        apart = last - reachable([cleanup], children)
+        apart = last - reachable([cleanup], dag.children)
         for name in sorted(apart):
-            if cleanup not in reachable([name], children):
-                children[name] = [*children.get(name, ()), cleanup]
-    return replace(view, dag=replace(dag, children=children)) if last else view
+            if cleanup not in reachable([name], dag.children):
+                dag = dag.with_edges({name: [cleanup]})
+    return replace(view, dag=dag) if last else view
 
 
 def _gate_sub_workflows(view: View) -> View:
@@ -218,8 +214,7 @@ def _gate_sub_workflows(view: View) -> View:
     if not early or len(view.gated) != 1:
         return view
     (gated,) = view.gated
-    children = {**dag.children, gated: [*dag.children.get(gated, ()), *early]}
-    return replace(view, dag=replace(dag, children=children))
+    return replace(view, dag=dag.with_edges({gated: early}))
 
 
 def _sub_workflows(dag: Dag) -> Iterator[str]:
@@ -229,9 +224,7 @@ def _sub_workflows(dag: Dag) -> Iterator[str]:
             yield name
 
 
-def with_late_results(
-    dag: Dag, tasks: Iterable[str], entries: Callable[[str], Entries]
-) -> Dag:
+def with_late_results(dag: Dag, tasks: Iterable[str], entries: JobLists) -> Dag:
     """``dag`` with these edges; ``tasks`` are the nodes that run jobs of the user.
     Linear. Raises NotSealed if a task waits for a stage-out."""
     users = {name for name in tasks if role_of(name) not in RESERVATION}
@@ -245,11 +238,7 @@ def with_late_results(
     if not stage_outs:
         return dag
     first = min(stage_outs, key=lambda name: len(entries(name)))
-    children = dict(dag.children)
-    for name in users:
-        below = children.get(name, [])
-        if first not in below and not users.intersection(below):
-            children[name] = [*below, first]
-    others = [name for name in stage_outs if name != first]
-    children[first] = [*children.get(first, ()), *others]
-    return replace(dag, children=children)
+    wanted = {first, *users}
+    added = {n: [first] for n in users if wanted.isdisjoint(dag.children.get(n, ()))}
+    added[first] = [name for name in stage_outs if name != first]
+    return dag.with_edges(added)

@@ -68,7 +68,7 @@ class PlanningInput:
 
     @property
     def has_sub_workflows(self) -> bool:
-        return any(job.is_sub_workflow for job in self.workflow.jobs.values())
+        return any(job.is_sub_workflow for job in self.workflow)
 
     @property
     def levels(self) -> int:
@@ -132,7 +132,7 @@ class PlanningInput:
     def check_amounts(self, least: Mapping[str, int]) -> None:
         """Raises CatalogError for a pegasus profile of a job, or of its program, that
         is no whole number or below what ``least`` says of its key."""
-        for job in self.workflow.jobs.values():
+        for job in self.workflow:
             for key, lowest in least.items():
                 text = self.profile(job, key)
                 if text is None or _is_amount(text.strip(), lowest):

@@ -41,7 +41,7 @@ def reserve_for_jobs(given: PlanningInput, placement: Placement) -> Placement:
     make = reservation_maker(given, placement)
     tier = placement.tier
     unknown = placement.unknown
-    jobs = [job for job in given.workflow.jobs.values() if job.runs_on(tier.site)]
+    jobs = [job for job in given.workflow if job.runs_on(tier.site)]
     pairs = ((job.id, make([job])) for job in jobs)
     reservations = {job: own for job, own in pairs if own.is_used}
     lint_job_reservations(given, placement, reservations)
@@ -76,11 +76,12 @@ def join_job_reservations(
         for ident in ids:
             reservations.pop(ident, None)
         if name in jobs:
-            raise given.workflow.document.error(
+            raise given.workflow.job_error(
+                jobs[name],
                 "a job has the name that pegasus-plan gave to a cluster",
-                ["jobs", jobs[name].index, "id"],
                 name,
                 "another id",
+                "id",
             )
         own = make([jobs[ident] for ident in ids])
         if own.is_used:

@@ -42,25 +42,29 @@ def lint_job_reservations(
             _check_names(workflow, job, reservation)
     if by_system and reservations:
         _check_folders(workflow, catalogs, placement)
-    for job in workflow.jobs.values():
+    for job in workflow:
         if job.is_sub_workflow:
-            raise workflow.document.error(
+            raise workflow.job_error(
+                job,
                 "the jobs of a sub-workflow cannot have reservations of their own",
-                ["jobs", job.index, "type"],
                 job.kind,
                 "--bb-mode persistent, or --bb-mode off",
+                "type",
             )
 
 
 def _check_uses(workflow: Workflow, job: Job, placement: Placement) -> None:
     for place, use in enumerate(job.uses):
         if use.kind == "checkpoint" and placement.on_tier(use.lfn):
-            raise workflow.document.error(
+            raise workflow.job_error(
+                job,
                 "a checkpoint on a reservation that Slurm empties is gone with the "
                 "job, just when it is wanted",
-                ["jobs", job.index, "uses", place, "type"],
                 use.kind,
                 _ON_THE_PFS,
+                "uses",
+                place,
+                "type",
             )
 
 
@@ -70,10 +74,10 @@ def check_one_node(
     """Raises CatalogError if a node of the job would not see its files."""
     setting = several_nodes(job, catalogs, tier.site)
     if setting:
-        raise workflow.document.error(
+        raise workflow.job_error(
+            job,
             f"job {job.id} ({job.transformation}) has files on tier {tier.name}, of "
             "which each node sees its own part alone, and it asks for several",
-            ["jobs", job.index],
             setting,
             "one node for it, or bb.tier: pfs for all files that it uses",
         )
@@ -101,11 +105,12 @@ def _check_names(workflow: Workflow, job: Job, reservation: JobReservation) -> N
         return
     place = next((i for i, use in enumerate(job.uses) if use.lfn == bad), None)
     own = ["uses", place, "lfn"] if place is not None else []
-    raise workflow.document.error(
+    raise workflow.job_error(
+        job,
         f"an input of job {job.id} has a name that a #DW stage_in line cannot carry",
-        ["jobs", job.index, *own],
         repr(bad),
         f"a name of letters, digits and . _ / + = @ , : ~ -, or {_ON_THE_PFS}",
+        *own,
     )
 
 

@@ -55,7 +55,7 @@ def lives_of(given: PlanningInput, site: str, lfns: Collection[str]) -> Lives:
     end = given.levels
     first: dict[str, int] = {}
     last: dict[str, int] = {}
-    for job in workflow.jobs.values():
+    for job in workflow:
         level = graph.level[job.id]
         for use in job.uses:
             lfn = use.lfn

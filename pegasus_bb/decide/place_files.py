@@ -113,7 +113,7 @@ def _lifetimes(
     given: PlanningInput, lives: Mapping[str, tuple[int, int]]
 ) -> dict[str, float]:
     """LFN -> seconds between its first level and its last, if run times are known."""
-    declared = (given.profile(x, "runtime") for x in given.workflow.jobs.values())
+    declared = (given.profile(x, "runtime") for x in given.workflow)
     if not given.history.has_times and not any(map(declared_past, declared)):
         return {}
     from pegasus_bb.decide.run_times import LevelClock  # a first plan knows none

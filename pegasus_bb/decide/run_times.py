@@ -22,7 +22,7 @@ def known_times(given: PlanningInput) -> dict[str, float]:
     history = given.history
     has_times = given.history.has_times
     times: dict[str, float] = {}
-    for job in given.workflow.jobs.values():
+    for job in given.workflow:
         past = history.of(job.id, job.transformation) if has_times else None
         past = past or declared_past(given.profile(job, "runtime"))
         if past is not None:
@@ -48,7 +48,7 @@ def times_error(given: PlanningInput) -> float | None:
 
 
 def _repeated(given: PlanningInput) -> Iterator[list[float]]:
-    for job in given.workflow.jobs.values():
+    for job in given.workflow:
         pasts = given.history.pasts(job.id, job.transformation)
         yield [past.duration for place, past in pasts if place == pasts[0][0]]
 

@@ -131,7 +131,7 @@ def outputs_to_make(
     if placement.tier.streams == OFF:
         return {}
     by_job = {}
-    for job in given.workflow.jobs.values():
+    for job in given.workflow:
         if _wants_hints(given, job):
             outputs = (placement.files[use.lfn] for use in job.outputs())
             by_job[job.id] = {f.lfn: HINTS[f.stream] for f in outputs if f.stream}

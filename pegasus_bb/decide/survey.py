@@ -48,7 +48,7 @@ def survey(given: PlanningInput, site: str) -> dict[str, File]:
     files: dict[str, File] = {}
     workflow = given.workflow
     catalogs = given.catalogs
-    for job in workflow.jobs.values():
+    for job in workflow:
         for use in job.uses:
             file = files.get(use.lfn)
             if file is None:
@@ -162,9 +162,7 @@ def staged_executables(
     workflow: Workflow, catalog: TransformationCatalog, site: str
 ) -> dict[str, Staged]:
     """LFN -> program, for every one that is staged for jobs on ``site``."""
-    names = dict.fromkeys(
-        job.transformation for job in workflow.jobs.values() if job.runs_on(site)
-    )
+    names = dict.fromkeys(job.transformation for job in workflow if job.runs_on(site))
     return staged_for(names, catalog, site)
 
 
@@ -211,7 +209,7 @@ def staged_with(
 def _staged_by_name(
     workflow: Workflow, catalog: TransformationCatalog, site: str
 ) -> dict[str, dict[str, Staged]]:
-    names = {job.transformation for job in workflow.jobs.values() if job.runs_on(site)}
+    names = {job.transformation for job in workflow if job.runs_on(site)}
     return {name: staged_for([name], catalog, site) for name in names}
 
 
@@ -221,7 +219,7 @@ def program_users(
     """LFN of each staged program, or image -> the jobs on ``site`` that need it."""
     programs = _staged_by_name(workflow, catalog, site)
     users: dict[str, list[str]] = {}
-    for job in workflow.jobs.values():
+    for job in workflow:
         if job.runs_on(site):
             for lfn in programs[job.transformation]:
                 users.setdefault(lfn, []).append(job.id)

@@ -218,7 +218,7 @@ def _profiles(
     given: PlanningInput, files: Mapping[str, File], words: TierWords
 ) -> dict[str, str]:
     profiles: dict[str, str] = {}
-    for job in given.workflow.jobs.values():
+    for job in given.workflow:
         word = given.profile(job, KEY)
         if word is None:
             continue

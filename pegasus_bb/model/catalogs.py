@@ -204,6 +204,12 @@ class Catalogs:
             "transformation": self.transformations.document,
         }
 
+    @property
+    def integrity_checking(self) -> str:
+        """Which files Pegasus checks by their checksums: full, nosymlink or none."""
+        key = "pegasus.integrity.checking"
+        return self.properties.get(key, "full").strip().lower()
+
     def storage_document(self, key: str) -> Document:
         """The file of ``key``; where nothing has it, the site catalog, to add it."""
         return self.storage.get(key, self.sites.document)

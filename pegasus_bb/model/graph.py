@@ -58,9 +58,9 @@ def _files(workflow: Workflow) -> tuple[dict[str, str], dict[str, list[str]]]:
 
 
 def _made_twice(workflow: Workflow, one: str, other: str, lfn: str) -> Exception:
-    return workflow.document.error(
+    return workflow.job_error(
+        workflow.jobs[other],
         f"two jobs, {one} and {other}, make one file",
-        ["jobs", workflow.jobs[other].index],
         lfn,
         "give each output an LFN of its own",
     )
@@ -101,9 +101,9 @@ def _cycle(
         here = above[here]
     names = list(seen)
     ring = [here, *reversed(names[names.index(here) :])]
-    return workflow.document.error(
+    return workflow.job_error(
+        workflow.jobs[here],
         "jobs wait for each other in a circle",
-        ["jobs", workflow.jobs[here].index],
         " -> ".join(ring),
         "remove one of these dependencies",
     )

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.document import Data, Document, Entry, Key, plain, suggestion
 from pegasus_bb.model.transformations import TransformationCatalog, full_name
 
@@ -116,15 +117,20 @@ class Job:
         ``site``: pegasus-plan maps it to local, if --sites names that."""
         return not self.uses and programs.is_only_local(self.transformation, site)
 
+    @property
+    def profiles(self) -> Data:
+        """Its own, by namespace."""
+        return self.data.get("profiles") or {}
+
     def profile(self, namespace: str, key: str) -> str | None:
-        value = (self.data.get("profiles") or {}).get(namespace, {}).get(key)
+        value = self.profiles.get(namespace, {}).get(key)
         return None if value is None else plain(value)
 
     def all_profiles(
         self, programs: TransformationCatalog, site: str
     ) -> Iterator[Mapping[str, Mapping[str, Any]]]:
         """Its profiles and those of its program on ``site``, the nearest first."""
-        yield self.data.get("profiles") or {}
+        yield self.profiles
         yield from programs.profiles(self.transformation, site)
 
     def inputs(self) -> Iterator[Use]:
@@ -156,6 +162,15 @@ class Workflow:
                 if use.lfn in lfns and use.kind in of:
                     return job, ["jobs", job.index, "uses", place], use.lfn
         return None
+
+    def __iter__(self) -> Iterator[Job]:
+        return iter(self.jobs.values())
+
+    def job_error(
+        self, job: Job, what: str, found: object, would_do: str, *at: object
+    ) -> CatalogError:
+        """An error about ``job``, or what is ``at`` keys of it."""
+        return self.document.error(what, ["jobs", job.index, *at], found, would_do)
 
     @property
     def made_by_own_runs(self) -> set[str]:

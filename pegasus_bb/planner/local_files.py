@@ -151,7 +151,7 @@ def _programs(given: PlanningInput) -> dict[str, Executable]:
     """Transformation -> the program of its jobs on the site; none in a container."""
     site = given.site.name
     catalog = given.catalogs.transformations
-    names = {j.transformation for j in given.workflow.jobs.values() if j.runs_on(site)}
+    names = {j.transformation for j in given.workflow if j.runs_on(site)}
     programs = {name: catalog.executable(name, site) for name in sorted(names)}
     return {n: p for n, p in programs.items() if p is not None and not p.container}
 

@@ -151,7 +151,7 @@ def _of_jobs(
     found.meet(lambda: check_inputs(workflow, catalogs, graph))
     programs = Programs(ValueLines(workflow, catalogs), "/")
     seen: set[str] = set()
-    for job in workflow.jobs.values():
+    for job in workflow:
         found.meet(lambda: check_job(workflow, graph, job))  # noqa: B023
         name = job.transformation
         if site is None:

@@ -189,9 +189,7 @@ def _checkpoints(given: PlanningInput, *, is_builtin: bool) -> Iterator[str]:
     on_buffer = given.settings.mode.is_shared
     if not (is_builtin or on_buffer):
         return
-    files = [
-        use.lfn for job in given.workflow.jobs.values() for use in job.checkpoints()
-    ]
+    files = [use.lfn for job in given.workflow for use in job.checkpoints()]
     if files:
         yield (
             f"checkpoint files ({abbreviate(files)}) are kept for retries of their "
@@ -216,7 +214,7 @@ def _nothing_kept(given: PlanningInput) -> Iterator[str]:
 def _registration(given: PlanningInput) -> Iterator[str]:
     if given.ending.delivered and any(
         use.stage_out and use.register
-        for job in given.workflow.jobs.values()
+        for job in given.workflow
         for use in job.outputs()
     ):
         yield (
@@ -235,7 +233,7 @@ def _data_reuse(given: PlanningInput) -> Iterator[str]:
 
 
 def _arguments(given: PlanningInput) -> Iterator[str]:
-    jobs = [j.id for j in given.workflow.jobs.values() if loses_text(j.arguments)]
+    jobs = [j.id for j in given.workflow if loses_text(j.arguments)]
     if jobs:
         yield (
             f"job {abbreviate(jobs)} loses empty arguments and backslashes, as "
@@ -254,7 +252,7 @@ def _hook_owners(given: PlanningInput) -> Iterator[str]:
     programs = given.catalogs.transformations
     if workflow.document.data.get("hooks"):
         yield "the workflow"
-    for job in workflow.jobs.values():
+    for job in workflow:
         if job.data.get("hooks"):
             yield f"job {job.id}"
     for program in programs.transformations.values():
@@ -272,8 +270,7 @@ def _mode(given: PlanningInput) -> Iterator[str]:
 
 
 def _bypass(given: PlanningInput) -> Iterator[str]:
-    jobs = given.workflow.jobs.values()
-    uses = (use for job in jobs for use in job.data.get("uses") or ())
+    uses = (use for job in given.workflow for use in job.data.get("uses") or ())
     lfns = dict.fromkeys(str(use["lfn"]) for use in uses if use.get("bypass"))
     if lfns:
         yield (

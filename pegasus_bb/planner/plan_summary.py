@@ -34,7 +34,7 @@ def summary(
     python = untested_python_note(settings.python)
     folders = folders_line(given)
     if decision is None:
-        has_own_runs = any(j.kind == OWN_RUN for j in given.workflow.jobs.values())
+        has_own_runs = any(j.kind == OWN_RUN for j in given.workflow)
         is_known = has_own_runs or by == CHOSEN_MODE  # sub-workflows may use a tier
         tiers = [] if is_known else catalogs.tiers.get(site, [])
         return (

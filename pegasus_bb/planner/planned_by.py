@@ -54,7 +54,7 @@ def _programs(given: PlanningInput) -> Iterator[str]:
     as they are."""
     catalog = given.catalogs.transformations
     site = given.site.name
-    for name in {job.transformation for job in given.workflow.jobs.values()}:
+    for name in {job.transformation for job in given.workflow}:
         program = catalog.executable(name, site)
         if program is None or program.kind != "installed" or program.container:
             continue

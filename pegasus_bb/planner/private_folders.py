@@ -55,7 +55,7 @@ def _needs_by_job(given: PlanningInput, scratch: str) -> dict[str, Needs]:
     programs = staged_with(given.workflow, catalogs.transformations, site)
     copies_all = not catalogs.properties.flag(_LINKS, default=True)
     needs: dict[str, Needs] = {}
-    for job in given.workflow.jobs.values():
+    for job in given.workflow:
         if job.runs_on(site):
             own = _files_of(given, job, copies_all=copies_all)
             own["inputs"] += programs[job.transformation]

@@ -22,7 +22,6 @@ from pegasus_bb.model.catalogs import (
     read_sites,
 )
 from pegasus_bb.model.data_configuration import data_configuration
-from pegasus_bb.model.default_sites import directory_entry
 from pegasus_bb.model.document import Document, suggestion
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History
@@ -45,7 +44,7 @@ from pegasus_bb.model.workflow import (
 )
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus_home import find_home, is_builtin, resolve_home
-from pegasus_bb.planner.rewrite.pass_input import with_values
+from pegasus_bb.planner.rewrite.pass_input import with_scratch
 from pegasus_bb.planner.runfiles import containers_file
 
 _MODE = f"{PREFIX}mode"
@@ -131,7 +130,7 @@ def read_planning(options: PlanOptions, user: UserInput) -> PlanningInput:
     settings = user.settings
     workflow = read_workflow(user.workflow)
     leave_out_absent(workflow, catalogs.replicas.replicas)
-    has_inner = any(job.kind == PEGASUS_WORKFLOW for job in workflow.jobs.values())
+    has_inner = any(job.kind == PEGASUS_WORKFLOW for job in workflow)
     if has_inner and resolve_home(settings.planner) is None:
         workflow = with_own_runs(workflow)
         # They reserve space of their own meanwhile, by the whole share.
@@ -167,7 +166,7 @@ def _has_tasks(
 ) -> bool:
     """Whether a job runs on ``site``: neither a sub-workflow, nor one that runs here
     because its program is only here."""
-    jobs = (job for job in workflow.jobs.values() if job.kind != OWN_RUN)
+    jobs = (job for job in workflow if job.kind != OWN_RUN)
     if not options.may_run_here:
         return any(True for _ in jobs)
     programs = catalogs.transformations
@@ -279,19 +278,16 @@ def _with_scratch(
     if site.scratch is not None:
         return catalogs, site
     document = catalogs.sites.document
-    at = ("sites", site.index, "directories")
     if not data_configuration(catalogs, site).is_private:
         raise document.error(
             f"site {site.name} has no sharedScratch directory to run in",
-            at,
+            ["sites", site.index, "directories"],
             would_do="add a directory of type sharedScratch",
         )
     named = (tier.scratch for tier in catalogs.tiers.get(site.name, ()))
     beside = options.scratch_beside(site.name)
     path = next(filter(None, named), str(beside))
-    entry = directory_entry("sharedScratch", path)
-    known = site.data.get("directories") or []
-    sites = read_sites(with_values(document, {at: [*known, entry]}))
+    sites = read_sites(with_scratch(document, site.name, path))
     return replace(catalogs, sites=sites), sites.site(site.name)
 
 

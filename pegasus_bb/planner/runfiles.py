@@ -125,8 +125,7 @@ def _chains_tried_in_place(given: PlanningInput, run: RunPlan) -> set[str]:
 def _checkpoints(given: PlanningInput) -> set[str]:
     """One that lives behind a link stays for the next try, which starts on a node as if
     nothing had been: no task is tried in its place beside it."""
-    jobs = given.workflow.jobs.values()
-    return {use.lfn for job in jobs for use in job.checkpoints()}
+    return {use.lfn for job in given.workflow for use in job.checkpoints()}
 
 
 def _evacuation_of(
@@ -154,8 +153,7 @@ def _shared_inputs(given: PlanningInput, placement: Placement) -> dict[str, str]
     from pegasus_bb.decide.shared_inputs import readers  # few tiers have a cache
 
     shared = readers(placement.job_reservations.values())
-    checking = given.catalogs.properties.get("pegasus.integrity.checking", "full")
-    if checking.strip().lower() != "full":
+    if given.catalogs.integrity_checking != "full":
         return dict.fromkeys(shared, "")
     return {lfn: given.catalogs.replicas.checksum(lfn) for lfn in shared}
 
@@ -328,7 +326,7 @@ def containers_file(
     """
     workflow, site = given.workflow, given.site
     known = given.catalogs.transformations
-    names = {job.transformation for job in workflow.jobs.values()}
+    names = {job.transformation for job in workflow}
     if given.has_sub_workflows:
         names |= known.transformations.keys()
     programs = (known.executable(name, site.name) for name in names)
@@ -337,7 +335,7 @@ def containers_file(
     from pegasus_bb.model.containers import containers_for  # few workflows have some
 
     found = containers_for(known, names, site.name, scratch)
-    for job in workflow.jobs.values():
+    for job in workflow:
         if job.transformation in found:
             _check_job(workflow, job)
     folders = [*([site.scratch.path] if site.scratch else []), *pools]
@@ -348,21 +346,26 @@ def containers_file(
 
 def _check_job(workflow: Workflow, job: Job) -> None:
     """The launcher starts containers, by the name of the transformation."""
-    at = ["jobs", job.index, "profiles"]
     if job.profile("selector", "execution.site") == "local":
-        raise workflow.document.error(
+        raise workflow.job_error(
+            job,
             f"job {job.id} runs on site local, where nothing starts its container",
-            [*at, "selector", "execution.site"],
             "local",
             "run it on the site of the other jobs, or without a container",
+            "profiles",
+            "selector",
+            "execution.site",
         )
     arguments = job.profile("pegasus", "container.arguments")
     if arguments is not None:
-        raise workflow.document.error(
+        raise workflow.job_error(
+            job,
             f"job {job.id} has arguments of its own for its container",
-            [*at, "pegasus", "container.arguments"],
             arguments,
             "say them for the container or for the transformation",
+            "profiles",
+            "pegasus",
+            "container.arguments",
         )
 
 

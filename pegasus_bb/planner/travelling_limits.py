@@ -71,7 +71,7 @@ def _check_alone(
     for option, why in _needs(given):
         raise _refusal(given, tier, f"{why}, and nodes do not see it", option)
     _check_images(given, tier)
-    for job in given.workflow.jobs.values():
+    for job in given.workflow:
         if job.runs_on(tier.site):
             _check_job(given, placement.job_reservations.get(job.id), job)
     relative = directories.relative_dir
@@ -100,8 +100,11 @@ def _check_images(given: PlanningInput, tier: Tier) -> None:
 def _check_job(given: PlanningInput, own: JobReservation | None, job: Job) -> None:
     """Raises CatalogError for a job whose files cannot travel."""
     for why, found, would_do in _obstacles(own, job):
-        raise given.workflow.document.error(
-            f"{why}, and {_ALONE}", ["jobs", job.index], found, would_do
+        raise given.workflow.job_error(
+            job,
+            f"{why}, and {_ALONE}",
+            found,
+            would_do,
         )
 
 
@@ -160,7 +163,7 @@ def check_off(given: PlanningInput) -> None:
     nodes see a tier alone: without it there is no folder that they see."""
     site = given.site.name
     tiers = (tier for tier in given.catalogs.tiers[site] if tier.is_all_nodes_see)
-    if any(job.runs_on(site) for job in given.workflow.jobs.values()):
+    if any(job.runs_on(site) for job in given.workflow):
         tier = next(tiers)
         mode = "persistent" if tier.is_reserved else "transient"
         raise _refusal(

@@ -116,7 +116,7 @@ def workload(
     unknown = 0
     has_times = history.has_times
     demands: dict[tuple[object, ...], DemandRange] = {}  # equal ones are one object
-    for job in workflow.jobs.values():
+    for job in workflow:
         reads, writes, read, written = _files(job, sizes)
         pasts = fewer = []
         if has_times:

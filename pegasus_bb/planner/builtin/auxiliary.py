@@ -123,7 +123,7 @@ def _fetch(
 ) -> joblists.Entry:
     url = draft.url(lfn)
     if part is not None:
-        checksum = part.checksum if _checking(draft) != "none" else ""
+        checksum = part.checksum if draft.catalogs.integrity_checking != "none" else ""
         entry = joblists.fetch(lfn, part.sources, draft.site, url, checksum=checksum)
         return {**entry, "image" if part.is_image else "executable": True}
     sources = _sources_of(draft, job, lfn)
@@ -137,17 +137,15 @@ def _checksum_to_check(draft: Draft, lfn: str, url: str) -> str:
     """The declared checksum; empty if pegasus.integrity.checking is none, or is
     nosymlink and the input comes as a link."""
     checksum = draft.catalogs.replicas.checksum(lfn)
-    if not checksum or _checking(draft) == "none":
+    checking = draft.catalogs.integrity_checking
+    if not checksum or checking == "none":
         return ""
     placement = draft.run.placement
     placed = placement.files.get(lfn) if placement else None
     is_link = placed.how == "link" if placed else url.startswith("symlink:")
-    return "" if is_link and _checking(draft) == "nosymlink" else checksum
-
-
-def _checking(draft: Draft) -> str:
-    key = "pegasus.integrity.checking"
-    return draft.catalogs.properties.get(key, "full").strip().lower()
+    return (
+        "" if is_link and draft.catalogs.integrity_checking == "nosymlink" else checksum
+    )
 
 
 def _can_be_linked(draft: Draft, source: TransferSource) -> bool:

@@ -123,7 +123,7 @@ def _start(rewritten: RewrittenWorkflow, run: RunPlan) -> Draft:
 
 
 def _place_jobs(draft: Draft) -> None:
-    for job in draft.workflow.jobs.values():
+    for job in draft.workflow:
         check_job(draft.workflow, draft.graph, job)
         is_ours = job.name in (SETUP, DELETE) and draft.run.request is not None
         name = node_name(job, is_ours=is_ours)
@@ -144,7 +144,7 @@ def _place_jobs(draft: Draft) -> None:
 
         clusters = join_jobs(draft, local_jobs)
     tasks: dict[str, PlannedJob] = {}
-    for job in draft.workflow.jobs.values():
+    for job in draft.workflow:
         is_local = job.id in local_jobs
         site = LOCAL if is_local else draft.site
         level = draft.graph.level[job.id] if is_local else draft.level[job.id] + 1
@@ -156,7 +156,7 @@ def _place_jobs(draft: Draft) -> None:
             continue
         program = draft.programs.program(job.transformation, site, job.id)
         planned = PlannedJob(name, COMPUTE, site, program, 10 * level, job)
-        planned.profiles = job.data.get("profiles") or {}
+        planned.profiles = job.profiles
         with draft.places.placed(*planned.origin):
             planned.arguments = task_words(job.arguments, job.id)
         planned.on_submit_host = planned.detached = is_local
@@ -199,8 +199,7 @@ def _levels(draft: Draft, local_jobs: set[str]) -> dict[str, int]:
 def _is_local(draft: Draft, job: Job) -> bool:
     if job.kind == OWN_RUN:
         return True
-    named = job.data.get("profiles")
-    site = job.profile("selector", "execution.site") if named else None
+    site = job.profile("selector", "execution.site")
     if site is None:
         programs = draft.catalogs.transformations
         return draft.run.may_run_here and job.is_only_local(programs, draft.site)
@@ -216,7 +215,7 @@ def _is_local(draft: Draft, job: Job) -> bool:
 
 def _dag(draft: Draft) -> Dag:
     common = of_properties(draft.catalogs.properties)
-    site = draft.catalogs.sites.site(draft.site).profiles
+    site = draft.site_profiles
     exitcode = f"{draft.run.bin}/exitcode"
     arguments = f"-r $RETURN {draft.run.submit_dir}/"
     nodes = {}

@@ -157,11 +157,10 @@ def _number(draft: Draft, job: Job, key: str) -> int:
 
 def _profile(draft: Draft, job: Job, key: str) -> str:
     """The profile of namespace pegasus, or the property; empty if there is none."""
-    site = draft.catalogs.sites.site(draft.site).profiles
-    own = job.data.get("profiles") or {}
+    sources = draft.site_profiles, draft.program_of(job).profiles, job.profiles
     with _placed(draft, job):
-        found = merge(site, draft.program_of(job).profiles, own).get("pegasus", {})
-    return found.get(key, draft.catalogs.properties.get(f"pegasus.{key}", "")).strip()
+        pegasus = merge(*sources).get("pegasus", {})
+    return pegasus.get(key, draft.catalogs.properties.get(f"pegasus.{key}", "")).strip()
 
 
 def _placed(draft: Draft, job: Job) -> AbstractContextManager[None]:
@@ -195,14 +194,14 @@ def _waits_for_itself(
     """The error, with a cluster of the ``ring`` of nodes and a job between its jobs."""
     first = next(place for place, name in enumerate(ring) if name in clusters)
     after = ring[(first + 1) % (len(ring) - 1)]
-    jobs = draft.workflow.jobs.values()
-    other = next(job for job in jobs if draft.names[job.id] == after)
+    other = next(job for job in draft.workflow if draft.names[job.id] == after)
     ids = ", ".join(job.id for job in clusters[ring[first]][:5])
-    return draft.workflow.document.error(
+    return draft.workflow.job_error(
+        other,
         f"the cluster of {ids} would wait for itself: job {other.id} "
         f"({other.transformation}) is outside, reads from one of its jobs, and another "
         "one waits for it",
-        ["jobs", other.index],
-        would_do="the same label for that job, or another one for the jobs after it; "
+        "",
+        "the same label for that job, or another one for the jobs after it; "
         "or no --cluster",
     )

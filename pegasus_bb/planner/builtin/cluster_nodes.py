@@ -56,7 +56,7 @@ def _together(
     """The profiles of all tasks: run times are added up, of cores and memory the most
     counts, and of all else what the first task says."""
     common = of_properties(draft.catalogs.properties)
-    site = draft.catalogs.sites.site(draft.site).profiles
+    site = draft.site_profiles
     every = [merge(common, site, t.program.profiles, t.profiles) for t in tasks]
     found: dict[str, dict[str, str]] = {}
     for namespace in _NAMESPACES:

@@ -246,6 +246,10 @@ class Draft:
         return self.programs.program(job.transformation, self.site, job.id)
 
     @property
+    def site_profiles(self) -> Mapping[str, Mapping[str, Any]]:
+        return self.catalogs.sites.site(self.site).profiles
+
+    @property
     def site_in_names(self) -> str:
         return node_word(self.site)
 

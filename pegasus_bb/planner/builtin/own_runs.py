@@ -74,15 +74,15 @@ Options = dict[str, list[str]]
 def run_node(draft: Draft, name: str, job: Job, priority: int) -> PlannedJob:
     """The node of the sub-workflow ``job``. Raises CatalogError."""
     if str(draft.run.submit_dir).count(f"/{_FOLDER}/pegasus-plan_") >= DEEPEST:
-        raise draft.workflow.document.error(
+        raise draft.workflow.job_error(
+            job,
             f"more than {DEEPEST} workflows inside each other",
-            ["jobs", job.index],
             job.name,
             "a workflow that does not name itself",
         )
     program = Program(_TRANSFORMATION, f"{draft.run.bin}/sub_workflow")
     node = PlannedJob(name, COMPUTE, LOCAL, program, priority, job)
-    node.profiles = job.data.get("profiles") or {}
+    node.profiles = job.profiles
     node.arguments = (name,)
     node.on_submit_host = node.detached = True
     return node
@@ -101,7 +101,7 @@ def planned_runs(draft: Draft) -> dict[str, dict[str, Any]]:
     """What bin/sub_workflow has to know, by node. Raises CatalogError."""
     wanted = {
         use.lfn
-        for job in draft.workflow.jobs.values()
+        for job in draft.workflow
         for use in (*job.inputs(), *job.passed)
         if use.kind == "input"
     }
@@ -160,7 +160,7 @@ def check_inputs(workflow: Workflow, catalogs: Catalogs, graph: Graph) -> None:
     """Raises CatalogError for a file of a sub-workflow that no job makes and that has
     no replica."""
     made = graph.producer.keys() | workflow.made_by_own_runs
-    for job in workflow.jobs.values():
+    for job in workflow:
         for lfn in _lfns(job) if job.kind == OWN_RUN else ():
             if lfn not in made:
                 _replicas(workflow, catalogs, job, lfn)

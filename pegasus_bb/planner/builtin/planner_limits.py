@@ -10,10 +10,16 @@ from pathlib import PurePosixPath
 from pegasus_bb.core.errors import CatalogError, UnplacedError, UsageError
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.dag.joblists import Entry
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.workflow import Job, Workflow, lfn_fault
-from pegasus_bb.planner.builtin.executable import STAGE_IN, STAGE_OUT, BuiltInExecutable
+from pegasus_bb.planner.builtin.executable import (
+    STAGE_IN,
+    STAGE_OUT,
+    BuiltInExecutable,
+    PegasusRole,
+)
 from pegasus_bb.planner.builtin.profiles import REAL_PLANNER, plain_text
 from pegasus_bb.planner.run_plan import RunPlan
 
@@ -53,12 +59,13 @@ def check_job(workflow: Workflow, graph: Graph, job: Job) -> None:
         _check_stream(workflow, job, stream)
     inputs = {use.lfn for use in job.inputs()}
     if "stdin" in job.data and job.data["stdin"] not in inputs:
-        raise workflow.document.error(
+        raise workflow.job_error(
+            job,
             f"the stdin of job {job.id} is no input of the job: no transfer "
             "would bring it",
-            ["jobs", job.index, "stdin"],
             repr(job.data["stdin"]),
             "add it to the job's uses, with type: input",
+            "stdin",
         )
 
 
@@ -66,9 +73,8 @@ def _check_lfn(workflow: Workflow, job: Job, lfn: str) -> None:
     try:
         plain_text(lfn, f"an LFN of job {job.id}")
     except UnplacedError as error:
-        at = ["jobs", job.index, "uses"]
-        raise workflow.document.error(
-            error.what, at, error.found, error.would_do
+        raise workflow.job_error(
+            job, error.what, error.found, error.would_do, "uses"
         ) from error
 
 
@@ -76,35 +82,37 @@ def _check_stream(workflow: Workflow, job: Job, stream: str) -> None:
     lfn = job.data[stream]
     why = lfn_fault(lfn) if isinstance(lfn, str) else "is not a name"
     if why:
-        raise workflow.document.error(
+        raise workflow.job_error(
+            job,
             f"the {stream} of job {job.id} {why}",
-            ["jobs", job.index, stream],
             repr(lfn),
             "the LFN of a file in the working directory",
+            stream,
         )
 
 
 def check_results_survive(workflow: Workflow, placement: Placement) -> None:
     """Raises CatalogError for a result that would stay on the buffer and be lost, if
     results go nowhere."""
-    for job in workflow.jobs.values():
+    for job in workflow:
         for use in job.outputs():
             placed = placement.files.get(use.lfn)
             if use.stage_out and (placed is None or placement.on_tier(use.lfn)):
-                raise workflow.document.error(
+                raise workflow.job_error(
+                    job,
                     f"the result {use.lfn!r} of job {job.id} would vanish with the "
                     "burst buffer: no stage-out job takes it away",
-                    ["jobs", job.index, "uses"],
                     use.lfn,
                     "--output-sites local or --output-dir FOLDER",
+                    "uses",
                 )
 
 
 def unsupported(workflow: Workflow, job: Job, why: str, found: str) -> CatalogError:
     """An error about ``job`` that pegasus-plan would not raise."""
-    return workflow.document.error(
+    return workflow.job_error(
+        job,
         f"the built-in planner cannot plan job {job.id} ({job.transformation}): {why}",
-        ["jobs", job.index],
         repr(found),
         REAL_PLANNER,
     )
@@ -156,19 +164,22 @@ def check_path_overlap(
 
 
 def _inputs(executable: BuiltInExecutable) -> Iterator[tuple[str, str]]:
-    for planned in executable.jobs.values():
-        for entry in planned.entries or () if planned.role is STAGE_IN else ():
-            for source in entry["src_urls"]:
-                path = local_path(source["url"])
-                if path is not None:
-                    yield entry["lfn"], path
+    for entry in _entries(executable, STAGE_IN):
+        for source in entry["src_urls"]:
+            path = local_path(source["url"])
+            if path is not None:
+                yield entry["lfn"], path
 
 
 def _results(executable: BuiltInExecutable) -> Iterator[tuple[str, str]]:
     """Each LFN that is staged out, with each of its destinations."""
+    for entry in _entries(executable, STAGE_OUT):
+        yield entry["lfn"], local_path(entry["dest_urls"][0]["url"]) or ""
+
+
+def _entries(executable: BuiltInExecutable, role: PegasusRole) -> Iterator[Entry]:
     for planned in executable.jobs.values():
-        for entry in planned.entries or () if planned.role is STAGE_OUT else ():
-            yield entry["lfn"], local_path(entry["dest_urls"][0]["url"]) or ""
+        yield from planned.entries or () if planned.role is role else ()
 
 
 class _Paths:

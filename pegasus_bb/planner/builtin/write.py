@@ -188,8 +188,8 @@ def _braindump(executable: BuiltInExecutable, run: RunPlan, host: str) -> bytes:
 
 
 def _cache(executable: BuiltInExecutable, run: RunPlan) -> Iterator[str]:
-    jobs = executable.rewritten.workflow.jobs.values()
-    lfns = {use.lfn: None for job in jobs for use in job.uses}
+    workflow = executable.rewritten.workflow
+    lfns = {use.lfn: None for job in workflow for use in job.uses}
     scratch = f"file://{executable.scratch}/"
     rest = f'site="{run.site}"\n'
     for lfn in lfns:

@@ -15,6 +15,7 @@ from itertools import chain
 from operator import methodcaller
 from pathlib import Path
 
+from pegasus_bb.core.files import read_text
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.decide.job_reservations import planned_job_reservations
 from pegasus_bb.model.dag.nodes import Dag, Script, submit_text
@@ -188,7 +189,7 @@ def _with_option(text: str, option: str) -> str:
 def _replace_dag(executable: PegasusWorkflow) -> None:
     planned = executable.planned
     file = executable.folder / executable.dag_name
-    text = file.read_text(encoding="utf-8", errors="surrogateescape")
+    text = read_text(file)
     text = _with_posts(text, planned, executable.dag)
     added = added_lines(planned, executable.dag)
     end = "" if text.endswith("\n") else "\n"

@@ -30,7 +30,7 @@ def with_images(inputs: Inputs, given: PlanningInput) -> Inputs:
     images = _images(given)
     if not images:
         return inputs
-    names = {job.id: job.transformation for job in given.workflow.jobs.values()}
+    names = {job.id: job.transformation for job in given.workflow}
 
     def with_image(job: Data) -> Data:
         image = images.get(names.get(str(job.get("id")), ""))
@@ -104,7 +104,7 @@ def _check_inner_images(catalog: TransformationCatalog, site: str) -> None:
 
 def _images(given: PlanningInput) -> dict[str, StagedImage]:
     """Transformation -> the image that its jobs have staged."""
-    names = {job.transformation for job in given.workflow.jobs.values()}
+    names = {job.transformation for job in given.workflow}
     return _staged(given.catalogs.transformations, names, given.site.name)
 
 

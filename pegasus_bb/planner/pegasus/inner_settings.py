@@ -14,15 +14,14 @@ from pathlib import Path
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.model.catalog_files import SOURCES, catalog_document, environment
-from pegasus_bb.model.catalogs import SCRATCH
-from pegasus_bb.model.default_sites import directory_entry, with_default_sites
+from pegasus_bb.model.default_sites import with_default_sites
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.property_files import merged_properties
 from pegasus_bb.model.settings import Properties
 from pegasus_bb.model.workflow import Job
 from pegasus_bb.planner.pegasus.pegasus_inputs import PROPERTIES, for_pegasus
 from pegasus_bb.planner.rewrite.lifecycle import add_lifecycle_jobs
-from pegasus_bb.planner.rewrite.pass_input import Inputs, Keys, site_index, with_values
+from pegasus_bb.planner.rewrite.pass_input import Inputs, Keys, with_scratch
 from pegasus_bb.planner.rewrite.passes import WORKFLOW_PASSES, rewrite
 from pegasus_bb.planner.run_plan import RunPlan
 
@@ -84,7 +83,7 @@ def inner_catalogs(given: PlanningInput, run: RunPlan) -> Iterator[tuple[Job, In
 
 
 def _with_own_settings(given: PlanningInput) -> Iterator[tuple[Job, InnerSettings]]:
-    for job in given.workflow.jobs.values():
+    for job in given.workflow:
         own = inner_settings(job) if job.is_sub_workflow else None
         if own:
             yield job, own
@@ -112,9 +111,12 @@ def _read(given: PlanningInput, run: RunPlan, job: Job, own: InnerSettings) -> I
         named = merged_properties([conf] if conf else [], own.defines)
     properties = named if conf else outer.properties.with_values(named, "-D")
     sites = files.catalog("site", named) or outer.sites.document
+    sites = with_default_sites(sites, run.cwd, {run.site})
+    if run.request is not None:  # the planned prefix replaces it
+        sites = with_scratch(sites, run.site, run.request.prefix)
     return Inputs(
         Document(run.submit_dir, {"jobs": []}),
-        _with_scratch(with_default_sites(sites, run.cwd, {run.site}), run),
+        sites,
         files.catalog("replica", named) or outer.replicas.document,
         files.catalog("transformation", named) or outer.transformations.document,
         properties,
@@ -138,12 +140,13 @@ class _InnerFiles:
         """Where the input or the path ``name`` is. Raises CatalogError."""
         path = self._run.cwd / self._paths.get(name, name)
         if not path.is_file():
-            raise self._given.workflow.document.error(
+            raise self._given.workflow.job_error(
+                self._job,
                 "settings of a sub-workflow get the buffer before the run, and this "
                 "file is not there",
-                ["jobs", self._job.index, "arguments"],
                 name,
                 "a replica of it on this machine, a path, or --bb-mode off",
+                "arguments",
             )
         return path
 
@@ -161,13 +164,3 @@ class _InnerFiles:
             return nothing  # as Pegasus takes it
         here = named.with_values({key: str(self.place(file))}, named.origin(key))
         return catalog_document(kind, nothing, here, cwd, environment(here))
-
-
-def _with_scratch(sites: Document, run: RunPlan) -> Document:
-    """``sites`` with a scratch of the site for the planned prefix to replace."""
-    index = site_index(sites, run.site)
-    known = sites.data["sites"][index].get("directories") or []
-    if run.request is None or any(each.get("type") in SCRATCH for each in known):
-        return sites
-    entry = directory_entry("sharedScratch", run.request.prefix)
-    return with_values(sites, {("sites", index, "directories"): [*known, entry]})

@@ -15,9 +15,8 @@ import orjson
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.model.catalog_files import SOURCES
-from pegasus_bb.model.catalogs import SCRATCH
 from pegasus_bb.model.dag.blahp import GRID, GUARDED_RELEASE
-from pegasus_bb.model.default_sites import LOCAL, directory_entry
+from pegasus_bb.model.default_sites import LOCAL
 from pegasus_bb.model.document import Data, Document, plain
 from pegasus_bb.model.settings import Properties
 from pegasus_bb.model.transformations import MAPPER, OS, full_name
@@ -35,6 +34,7 @@ from pegasus_bb.planner.rewrite.pass_input import (
     Keys,
     profile_settings,
     site_index,
+    with_scratch,
     with_values,
 )
 from pegasus_bb.planner.run_plan import RunPlan
@@ -65,8 +65,9 @@ def for_pegasus(inputs: Inputs, run: RunPlan, folder: Path) -> Inputs:
         inputs = _with_mapped(inputs)
     if run.request is None:
         return with_own_checkpoints(inputs, run)
-    inputs = inputs.with_changes({"sites": _local_scratch(inputs, folder)})
-    inputs = _with_uses(inputs, _use)
+    # For bb_setup and bb_delete.
+    sites = with_scratch(inputs.sites, LOCAL, folder.parent / LOCAL)
+    inputs = _with_uses(replace(inputs, sites=sites), _use)
     if all(map(_is_added_or_inner, workflow["jobs"])):
         inputs = _with_job_on_site(inputs, site)
     if run.transfers_here:
@@ -121,8 +122,7 @@ def _with_programs(inputs: Inputs, run: RunPlan) -> Inputs:
     """``inputs`` with our programs in the place of Pegasus's own, where the user does
     not say where the site has those. With sharedfs pegasus-plan would not know where to
     find Kickstart, and would make no cluster."""
-    known = inputs.transformations.data.get("transformations") or []
-    named = {e.get("name") for e in known if e.get("namespace") == _NAMESPACE}
+    named = {e.get("name") for e in inputs.programs if e.get("namespace") == _NAMESPACE}
     added = [
         _installed(name, run.site, run.bin / program)
         for name, program in _missing_programs(inputs, run.site)
@@ -162,17 +162,6 @@ def _with_catalogs(properties: Properties, folder: Path) -> Properties:
     if _WORKER_PACKAGE in properties:  # our programs take its place
         added[_WORKER_PACKAGE] = "false"
     return properties.with_values(added, "pegasus-bb")
-
-
-def _local_scratch(inputs: Inputs, folder: Path) -> dict[Keys, list[Any]]:
-    """A scratch folder on site local for bb_setup and bb_delete, if there is none."""
-    for index, site in enumerate(inputs.sites.data["sites"]):
-        known = site.get("directories") or []
-        if site["name"] != LOCAL or any(d.get("type") in SCRATCH for d in known):
-            continue
-        added = directory_entry("sharedScratch", folder.parent / LOCAL)
-        return {("sites", index, "directories"): [*known, added]}
-    return {}
 
 
 def _each(data: Data, key: str, change: Callable[[Any], Any]) -> Data:
@@ -244,7 +233,7 @@ def without_containers(data: Data, site: str) -> Data:
 
 
 def _bare(entry: Data, site: str) -> Data:
-    is_here = any(place.get("name") == site for place in entry.get("sites") or ())
+    is_here = _has_site(entry, site)
 
     def bare(place: Data) -> Data:
         if not place.get("container"):
@@ -266,10 +255,14 @@ def programs_on_site(data: Data, site: str) -> Data:
 
 
 def _program(entry: Data, site: str) -> Data:
-    if any(place.get("name") == site for place in entry.get("sites") or ()):
+    if _has_site(entry, site):
         return entry
     move = {"name": site}
     return _each(entry, "sites", lambda p: {**p, **move} if _is_staged(p) else p)
+
+
+def _has_site(entry: Data, site: str) -> bool:
+    return any(place.get("name") == site for place in entry.get("sites") or ())
 
 
 def _is_staged(place: Any) -> bool:
@@ -340,7 +333,7 @@ def on_the_site(inputs: Inputs, given: PlanningInput) -> Inputs:
     site, programs = given.site.name, given.catalogs.transformations
     jobs = {
         job.id: job.transformation
-        for job in given.workflow.jobs.values()
+        for job in given.workflow
         if job.runs_on(site) and not job.is_only_local(programs, site)
     }
 

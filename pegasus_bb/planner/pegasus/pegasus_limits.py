@@ -8,8 +8,6 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import format_count
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.decide.sizing import example_option, wanted_capacity
-from pegasus_bb.model.backends import KINDS
-from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.dag.blahp import GRID
 from pegasus_bb.model.dag.roles import Role, role_of
 from pegasus_bb.model.default_sites import LOCAL
@@ -28,17 +26,19 @@ _POST = "-ddagman.post"  # in any case of letters, as pegasus-plan takes it
 _KICKSTART = "gridstart.path"
 
 
-def check_style(site: Site, catalogs: Catalogs, backend: str) -> None:
+def check_styles(given: PlanningInput, placement: Placement) -> None:
     """Raises CatalogError for an HTCondor pool: its jobs are no Slurm jobs and get no
     buffer."""
-    if KINDS[backend].is_slurm and site.style not in GRID:
-        raise catalogs.sites.document.error(
-            "a DataWarp buffer is mounted for jobs of the batch system alone, and with "
-            "this style jobs do not reach it through blahp",
-            ["sites", site.index, "profiles", "pegasus", "style"],
-            site.style,
-            "style: glite, and the condor profile grid_resource: batch slurm",
-        )
+    site = given.site
+    for tier in (placement.tier, placement.job_tier):
+        if tier.kind.is_slurm and site.style not in GRID:
+            raise given.catalogs.sites.document.error(
+                "a DataWarp buffer is mounted for jobs of the batch system alone, and "
+                "with this style jobs do not reach it through blahp",
+                ["sites", site.index, "profiles", "pegasus", "style"],
+                site.style,
+                "style: glite, and the condor profile grid_resource: batch slurm",
+            )
 
 
 def check_passed(passed: tuple[str, ...]) -> None:
@@ -54,16 +54,17 @@ def check_passed(passed: tuple[str, ...]) -> None:
 def check_node_names(workflow: Workflow) -> None:
     """Raises CatalogError for a job whose node would be taken for pegasus-plan's own:
     the seal knows those by their names."""
-    for job in workflow.jobs.values():
+    for job in workflow:
         role = role_of(f"{job.name}_{job.id}")
         if job.kind == "job" and role not in (Role.TASK, Role.CLUSTER):
-            raise workflow.document.error(
+            raise workflow.job_error(
+                job,
                 f"pegasus-plan would call the node of job {job.id} "
                 f"{job.name}_{job.id}, like a node of its own ({role.value})",
-                ["jobs", job.index, "name"],
                 job.name,
                 "another name of the transformation, --bb-planner builtin, or "
                 "--bb-mode off",
+                "name",
             )
 
 
@@ -88,7 +89,7 @@ def _is_kickstart(program: str) -> bool:
 
 def check_sub_workflows(given: PlanningInput, placement: Placement) -> list[str]:
     """Notes on sub-workflows. Raises CatalogError for those that would not work."""
-    inner = [job for job in given.workflow.jobs.values() if job.kind != "job"]
+    inner = [job for job in given.workflow if job.kind != "job"]
     for job in inner:
         _check_kind(given.workflow, job)
         _check_arguments(given.workflow, job)
@@ -105,12 +106,13 @@ def check_sub_workflows(given: PlanningInput, placement: Placement) -> list[str]
 
 def _check_kind(workflow: Workflow, job: Job) -> None:
     if job.kind != "pegasusWorkflow":
-        raise workflow.document.error(
+        raise workflow.job_error(
+            job,
             "no planner plans the jobs of a DAG that is given as it is, so they would "
             "not find the buffer",
-            ["jobs", job.index, "type"],
             job.kind,
             "type: pegasusWorkflow, or --bb-mode off",
+            "type",
         )
 
 
@@ -118,20 +120,24 @@ def _check_arguments(workflow: Workflow, job: Job) -> None:
     for place, argument in enumerate(job.arguments):
         for word in argument.split():
             if word.lower().startswith(_POST):
-                raise workflow.document.error(
+                raise workflow.job_error(
+                    job,
                     "a POST script decides whether a job succeeded: without that of "
                     "pegasus-plan failures of the sub-workflow could count as success",
-                    ["jobs", job.index, "arguments", place],
                     argument,
                     "leave it out, or --bb-mode off",
+                    "arguments",
+                    place,
                 )
             if word.startswith(_OFF_THE_BUFFER):
-                raise workflow.document.error(
+                raise workflow.job_error(
+                    job,
                     f"with {word.partition('=')[0]} of its own the sub-workflow would "
                     "not run on the buffer, where its inputs are",
-                    ["jobs", job.index, "arguments", place],
                     argument,
                     "leave it out, or --bb-mode off",
+                    "arguments",
+                    place,
                 )
 
 
@@ -140,10 +146,10 @@ def _check_stages_out(workflow: Workflow, job: Job) -> None:
     its results stay on the scratch, but for those that the job declares."""
     options = (word for argument in job.arguments for word in argument.split())
     if not any(job.outputs()) and not any(w.startswith(_STAGES_OUT) for w in options):
-        raise workflow.document.error(
+        raise workflow.job_error(
+            job,
             "no job stages the results of this sub-workflow out, so they would vanish "
             "with the burst buffer",
-            ["jobs", job.index],
             job.name,
             "--output-sites local (and --output-dir FOLDER) among its arguments, its "
             "results among its uses, or --bb-mode off",
@@ -153,10 +159,10 @@ def _check_stages_out(workflow: Workflow, job: Job) -> None:
 def _check_sizes(given: PlanningInput, placement: Placement, job: Job) -> None:
     workflow = given.workflow
     if wanted_capacity(placement.tier, given.settings) == AUTO:
-        raise workflow.document.error(
+        raise workflow.job_error(
+            job,
             "an automatic capacity needs the size of every file, and those of a "
             "sub-workflow are not known before it is planned",
-            ["jobs", job.index],
             job.name,
             f"say how much to reserve, such as {example_option(placement.tier)}",
         )
@@ -164,10 +170,10 @@ def _check_sizes(given: PlanningInput, placement: Placement, job: Job) -> None:
         f.lfn for f in placement.files.values() if f.how == "write" and f.tier == PFS
     ]
     if homes:
-        raise workflow.document.error(
+        raise workflow.job_error(
+            job,
             "files that tasks write to the PFS through links are found by the names of "
             "nodes, and a sub-workflow may use a name again",
-            ["jobs", job.index],
             ", ".join(homes[:3]),
             "outputs and intermediate files on the tier, or --bb-mode off",
         )
@@ -178,17 +184,18 @@ def check_results(given: PlanningInput, run: RunPlan, results: Set[str]) -> None
     out results that exist (data reuse), and those that a sub-workflow makes."""
     placement = run.placement
     reused = {} if run.force else given.catalogs.replicas.replicas
-    for job in given.workflow.jobs.values():
+    for job in given.workflow:
         for use in job.outputs() if job.kind == "job" else ():
             if not use.stage_out or use.lfn in results or use.lfn in reused:
                 continue
             if placement is not None and placement.on_tier(use.lfn):
-                raise given.workflow.document.error(
+                raise given.workflow.job_error(
+                    job,
                     f"the result {use.lfn!r} of job {job.id} would vanish with the "
                     "burst buffer: no stage-out job takes it away",
-                    ["jobs", job.index, "uses"],
                     use.lfn,
                     "--output-sites local or --output-dir FOLDER",
+                    "uses",
                 )
 
 

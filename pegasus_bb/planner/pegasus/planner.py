@@ -32,7 +32,7 @@ from pegasus_bb.planner.pegasus.pegasus_limits import (
     check_kickstart,
     check_node_names,
     check_passed,
-    check_style,
+    check_styles,
     check_sub_workflows,
     without_clusters,
 )
@@ -57,8 +57,7 @@ class PegasusPlanner:
         placement = run.placement
         if placement is None:
             return []
-        for tier in (placement.tier, placement.job_tier):
-            check_style(given.site, given.catalogs, tier.backend)
+        check_styles(given, placement)
         check_kickstart(Inputs.of(given.workflow.document, given.catalogs), run.site)
         check_node_names(given.workflow)
         check_images(given)

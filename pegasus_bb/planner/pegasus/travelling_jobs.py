@@ -25,14 +25,15 @@ _COMES_BACK = re.compile(r"^(\+TransferOutput|transfer_output_files) *=", re.MUL
 
 def check_own_jobs(given: PlanningInput) -> None:
     """Raises CatalogError for a sub-workflow, whose jobs are planned later."""
-    inner = (job for job in given.workflow.jobs.values() if job.is_sub_workflow)
+    inner = (job for job in given.workflow if job.is_sub_workflow)
     for job in inner:
-        raise given.workflow.document.error(
+        raise given.workflow.job_error(
+            job,
             "pegasus-plan plans the jobs of a sub-workflow when the workflow runs, and "
             "they would look for the submit directory on their nodes",
-            ["jobs", job.index, "type"],
             job.kind,
             "--bb-planner builtin, or --dir with a folder of the tier",
+            "type",
         )
 
 

@@ -27,7 +27,6 @@ class JobProfiles:
         self._of_jobs: dict[int, ProfileSetting] = {}
         self._of_programs: dict[str, ProfileSetting] = {}
         self._site: ProfileSetting | None = None
-        programs = inputs.transformations.data.get("transformations") or []
         for each in profile_settings(inputs, key, site):
             place = int(each.keys[1])
             if each.part == "sites":
@@ -35,7 +34,7 @@ class JobProfiles:
             elif each.part == "workflow":
                 self._of_jobs[place] = each
             else:
-                self._add_program(programs[place], each, site)
+                self._add_program(inputs.programs[place], each, site)
 
     def _add_program(self, entry: Any, setting: ProfileSetting, site: str) -> None:
         is_of_site = len(setting.keys) > 5

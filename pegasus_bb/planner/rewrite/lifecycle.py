@@ -91,7 +91,7 @@ def installed(name: str, pfn: str, sites: Document, site: str) -> Data:
 def with_programs(inputs: Inputs, programs: Iterable[Data]) -> Inputs:
     """``inputs`` with ``programs`` at the end of the transformation catalog."""
     data = inputs.transformations.data
-    programs = [*(data.get("transformations") or []), *programs]
+    programs = [*inputs.programs, *programs]
     return inputs.with_data(transformations={**data, "transformations": programs})
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from pegasus_bb.core.errors import CatalogError
-from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.model.default_sites import LOCAL
+from pegasus_bb.model.catalogs import SCRATCH, Catalogs
+from pegasus_bb.model.default_sites import LOCAL, directory_entry
 from pegasus_bb.model.document import Data, Document, Key, plain
 from pegasus_bb.model.placement import Chain, Placement
 from pegasus_bb.model.reservation import Request
@@ -38,6 +38,11 @@ class Inputs:
             catalogs.transformations.document,
             catalogs.properties,
         )
+
+    @property
+    def programs(self) -> list[Data]:
+        """The entries of the transformation catalog."""
+        return self.transformations.data.get("transformations") or []
 
     def with_data(self, **parts: Data) -> Inputs:
         """With other data in the documents ``parts``."""
@@ -124,6 +129,16 @@ def site_index(sites: Document, name: str) -> int:
     raise sites.error(f"there is no site {name!r}", ["sites"], name, f"one of {known}")
 
 
+def with_scratch(sites: Document, site: str, path: str | Path) -> Document:
+    """``sites`` with the sharedScratch ``path`` of ``site``, if it has none."""
+    index = site_index(sites, site)
+    known = sites.data["sites"][index].get("directories") or []
+    if any(each.get("type") in SCRATCH for each in known):
+        return sites
+    entry = directory_entry("sharedScratch", path)
+    return with_values(sites, {("sites", index, "directories"): [*known, entry]})
+
+
 @dataclass(frozen=True)
 class ProfileSetting:
     """The value of a pegasus profile, and where it is set."""
@@ -164,8 +179,7 @@ def profile_entries(inputs: Inputs, *sites: str) -> Iterator[tuple[str, Keys, Da
     for index, entry in enumerate(inputs.sites.data["sites"]):
         if entry["name"] in sites:
             yield "sites", ("sites", index), entry
-    programs = inputs.transformations.data.get("transformations") or []
-    for index, entry in enumerate(programs):
+    for index, entry in enumerate(inputs.programs):
         yield "transformations", ("transformations", index), entry
         for place, site in enumerate(entry.get("sites") or []):
             yield "transformations", ("transformations", index, "sites", place), site

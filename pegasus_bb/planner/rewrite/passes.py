@@ -8,9 +8,9 @@ scratch, so it is refused.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from pegasus_bb.model.catalogs import SCRATCH
+from pegasus_bb.model.default_sites import directory_entry
 from pegasus_bb.planner.rewrite.gridstart import start_with_kickstart
 from pegasus_bb.planner.rewrite.lifecycle import add_lifecycle_jobs
 from pegasus_bb.planner.rewrite.pass_input import (
@@ -48,11 +48,9 @@ def move_scratch(inputs: Inputs, plan: Target) -> Inputs:
     index = site_index(inputs.sites, plan.site)
     directories = inputs.sites.data["sites"][index]["directories"]
     place = next(i for i, d in enumerate(directories) if d.get("type") in SCRATCH)
-    prefix = plan.request.prefix
-    server = {"url": f"file://{prefix}", "operation": "all"}
-    at = ("sites", index, "directories", place)
-    values: dict[Keys, Any] = {(*at, "path"): prefix, (*at, "fileServers"): [server]}
-    return inputs.with_changes({"sites": values})
+    moved = directory_entry(directories[place]["type"], plan.request.prefix)
+    at: Keys = ("sites", index, "directories", place)
+    return inputs.with_changes({"sites": {at: {**directories[place], **moved}}})
 
 
 def name_reservations(inputs: Inputs, plan: Target) -> Inputs:

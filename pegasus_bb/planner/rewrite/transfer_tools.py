@@ -109,7 +109,7 @@ def _with_tools(inputs: Inputs, plan: Target) -> Inputs:
     """``inputs`` with our program in the place of Pegasus's."""
     data = inputs.transformations.data
     pfn = str(plan.bin / "transfer")
-    known: list[Data] = list(data.get("transformations") or [])
+    known = list(inputs.programs)
     for name in AUXILIARIES:
         places = [i for i, entry in enumerate(known) if _is_pegasus_tool(entry, name)]
         for place in places:

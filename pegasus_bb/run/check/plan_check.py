@@ -23,7 +23,7 @@ from pegasus_bb.planner.local_files import (
 )
 from pegasus_bb.planner.omissions import omission_notes
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus.pegasus_limits import check_style, check_sub_workflows
+from pegasus_bb.planner.pegasus.pegasus_limits import check_styles, check_sub_workflows
 from pegasus_bb.planner.pegasus_home import PegasusHome
 from pegasus_bb.planner.plan_summary import folders_line, for_jobs, what_nodes_see
 from pegasus_bb.planner.planning import plan_notes
@@ -138,7 +138,8 @@ def of_planning(
 def _of_builtin(
     options: PlanOptions, given: PlanningInput, run: RunPlan
 ) -> Iterator[Finding]:
-    _check_styles(given, run)
+    if run.placement is not None:
+        check_styles(given, run.placement)
     planner = BuiltInPlanner(options)
     planned = planner.in_memory(given, run)
     yield ok(
@@ -151,18 +152,12 @@ def _of_builtin(
 
 
 def _of_pegasus(given: PlanningInput, run: RunPlan) -> Iterator[Finding]:
-    _check_styles(given, run)
     if run.placement is None:
         yield ok("catalogs", "pegasus-plan gets them as they are")
         return
+    check_styles(given, run.placement)
     notes = omission_notes(given, is_builtin=False)
     notes += check_sub_workflows(given, run.placement)
     rewrite_inputs(Inputs.of(given.workflow.document, given.catalogs), run)
     yield ok("catalogs", "nothing in them prevents a buffer")
     yield from (note("planner", text) for text in notes)
-
-
-def _check_styles(given: PlanningInput, run: RunPlan) -> None:
-    placement = run.placement
-    for tier in (placement.tier, placement.job_tier) if placement else ():
-        check_style(given.site, given.catalogs, tier.backend)

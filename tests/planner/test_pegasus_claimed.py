@@ -30,3 +30,21 @@ def test_what_others_have_put_there_stays(tmp_path: Path) -> None:
         assert 1 / 0
     assert other.exists()
     assert not (tmp_path / "submit" / "r").exists()
+
+
+def test_an_empty_folder_is_taken_and_not_moved_aside(tmp_path: Path) -> None:
+    """As by the built-in planner."""
+    folder = tmp_path / "r"
+    folder.mkdir()
+    with claim(folder, force=False, runs=tmp_path):
+        (folder / "file").touch()
+    assert [path.name for path in tmp_path.rglob("*")] == ["r", "file"]
+
+
+def test_an_empty_folder_stays_if_planning_fails(tmp_path: Path) -> None:
+    folder = tmp_path / "r"
+    folder.mkdir()
+    told = pytest.raises(ZeroDivisionError)
+    with told, claim(folder, force=False, runs=tmp_path):
+        assert 1 / 0
+    assert [path.name for path in tmp_path.rglob("*")] == ["r"]

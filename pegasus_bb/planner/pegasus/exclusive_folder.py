@@ -32,6 +32,9 @@ def claim(folder: Path, *, force: bool, runs: Path) -> Iterator[Path]:
     Raises UsageError if ``folder`` is taken, or if the file system is full."""
     check_existing(folder, force=force)
     foreign = [p for p in (runs, *runs.parents) if not p.exists()]
+    is_empty = folder.is_dir() and not any(folder.iterdir())
+    if is_empty:
+        folder.rmdir()  # it is made again
     aside = move_aside(folder) if folder.exists() else None
     made: list[Path] = []
     try:
@@ -44,6 +47,8 @@ def claim(folder: Path, *, force: bool, runs: Path) -> Iterator[Path]:
                 _remove_empty(parent)
         if aside is not None and not folder.exists():
             aside.rename(folder)
+        if is_empty:
+            folder.mkdir(exist_ok=True)
         if isinstance(error, OSError) and error.errno in _NO_ROOM:
             raise UsageError(
                 f"the submit directory {folder} cannot be written: {error.strerror}; "

@@ -87,7 +87,7 @@ def compare(
             [run.clock for run in reported[1]],
             staging["footprint"],
             workflow["makespan"],
-            simulated=any(run.simulated for run in sides.runs),
+            simulated=sides.is_simulated,
         ),
         warnings=warnings_on(sides),
         notes=notes_on(sides, io_wait),

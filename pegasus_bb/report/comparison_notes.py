@@ -14,7 +14,7 @@ from pegasus_bb.report.verdict import different_workflows, incomplete, mistaken_
 def warnings_on(sides: Sides) -> tuple[str, ...]:
     """Say why the sides may not be what they are called, or not of one workflow."""
     return (
-        *_on_simulation(sides.runs),
+        *_on_simulation(sides),
         *different_workflows(sides.runs),
         *mistaken_sides(sides),
         *_unknown_sides(sides.named_bb),
@@ -31,7 +31,7 @@ def notes_on(sides: Sides, io_wait: IOWait) -> tuple[str, ...]:
     """Make every other remark on these sides, the meaning of I/O wait first."""
     runs = sides.runs
     return (
-        _OF_A_SIMULATION if any(run.simulated for run in runs) else io_wait.sentence,
+        _OF_A_SIMULATION if sides.is_simulated else io_wait.sentence,
         *_on_calls(runs),
         *_on_threads(runs),
         *_busy_processors(runs, io_wait),
@@ -59,8 +59,8 @@ def _resumed(runs: Iterable[NamedRun]) -> Iterator[str]:
             )
 
 
-def _on_simulation(runs: Sequence[Run]) -> Iterator[str]:
-    if any(run.simulated for run in runs):
+def _on_simulation(sides: Sides) -> Iterator[str]:
+    if sides.is_simulated:
         yield (
             "these runs are simulated: nothing was run. Their numbers are as good as "
             "the speeds and the run times that they come from (docs/prediction.md)."

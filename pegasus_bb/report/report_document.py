@@ -34,6 +34,10 @@ class Sides(NamedTuple):
         return [*self.pfs, *self.bb]
 
     @property
+    def is_simulated(self) -> bool:
+        return any(run.simulated for run in self.runs)
+
+    @property
     def named_pfs(self) -> list[NamedRun]:
         return named("PFS", self.pfs)
 

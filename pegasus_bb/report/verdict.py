@@ -22,7 +22,7 @@ _SAME_DATA = 1.05  # results may differ a little from run to run
 def headline(sides: Sides, makespan: Pair) -> str:
     """Say what the burst buffer bought; of one side alone, how long it took."""
     sentence = _sentence(sides, makespan)
-    if not any(run.simulated for run in sides.runs):
+    if not sides.is_simulated:
         return sentence
     return f"Simulated: {sentence[0].lower()}{sentence[1:]}"
 
@@ -129,7 +129,7 @@ def _sentence(sides: Sides, pair: Pair) -> str:
     if not ratio:
         return f"The run took {both}."
     times = max(ratio, 1 / ratio)
-    if pair.is_alike and any(run.simulated for run in sides.runs):
+    if pair.is_alike and sides.is_simulated:
         return f"The sides take about as long, within {ALIKE:.0%}: {both}."
     if times < 1.005:
         return f"The sides took equally long, within 0.5 %: {both}."
@@ -143,7 +143,7 @@ def _single_runs(sides: Sides) -> str:
     named = {"the PFS": sides.pfs, "the burst buffer": sides.bb}
     single = [name for name, runs in named.items() if len(runs) == 1]
     is_compared = sides.pfs and sides.bb
-    if not (is_compared and single) or any(run.simulated for run in sides.runs):
+    if not (is_compared and single) or sides.is_simulated:
         return ""
     return f"in one run on {'each side' if len(single) > 1 else single[0]}"
 

@@ -13,8 +13,7 @@ Data = dict[str, Any]
 
 def submit_text(runner: Any, node: str) -> str:
     planned = runner.plan()
-    _, rewritten = runner.planning()
-    submits = SubmitFiles(planned.scratch, rewritten, runner.context)
+    submits = SubmitFiles(planned, runner.context)
     return submits.text(planned.jobs[node])
 
 

@@ -148,8 +148,7 @@ def test_a_task_keeps_a_variable_that_another_has_otherwise(runner: Any) -> None
         job["profiles"]["env"] = {"WHO": value}
     clusters(runner, "horizontal")
     planned = runner.plan()
-    _, rewritten = runner.planning()
-    submits = SubmitFiles(planned.scratch, rewritten, runner.context)
+    submits = SubmitFiles(planned, runner.context)
     lines = submits.task_list(planned.jobs["merge_split_PID1_ID1"]).splitlines()[1::2]
     begins = [shlex.split(line)[:2] for line in lines]
     assert begins[2] == ["/usr/bin/env", "WHO=b"]

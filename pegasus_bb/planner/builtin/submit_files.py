@@ -19,8 +19,8 @@ from pegasus_bb.planner.builtin.executable import (
     COMPUTE,
     CREATE_DIR,
     LEAF_CLEANUP,
+    BuiltInExecutable,
     PlannedJob,
-    RewrittenWorkflow,
 )
 from pegasus_bb.planner.builtin.frame import frame
 from pegasus_bb.planner.builtin.profiles import (
@@ -55,10 +55,9 @@ class _Frame:
 
 
 class SubmitFiles:
-    def __init__(
-        self, scratch: str, rewritten: RewrittenWorkflow, run: RunPlan
-    ) -> None:
-        self._scratch = scratch
+    def __init__(self, executable: BuiltInExecutable, run: RunPlan) -> None:
+        rewritten = executable.rewritten
+        self._scratch = executable.scratch
         self._catalogs = rewritten.catalogs
         self._run = run
         self._places = ValueLines(rewritten.workflow, rewritten.catalogs)

@@ -89,7 +89,7 @@ def write(
 
 def check_files(executable: BuiltInExecutable, run: RunPlan) -> None:
     """Raises CatalogError and UsageError as ``write`` would."""
-    submits = SubmitFiles(executable.scratch, executable.rewritten, run)
+    submits = SubmitFiles(executable, run)
     for planned in executable.jobs.values():
         submits.text(planned)
         submits.task_list(planned)
@@ -98,7 +98,7 @@ def check_files(executable: BuiltInExecutable, run: RunPlan) -> None:
 def files_of(
     jobs: Iterable[PlannedJob], executable: BuiltInExecutable, run: RunPlan
 ) -> Iterator[File]:
-    submits = SubmitFiles(executable.scratch, executable.rewritten, run)
+    submits = SubmitFiles(executable, run)
     for planned in jobs:
         stem = f"{planned.folder}/{planned.name}"
         yield f"{stem}.sub", submits.text(planned).encode()

@@ -132,16 +132,6 @@ class TestAtOnce:
         assert not use(cache, given)
         assert len(folders(cache)) == 1
 
-    def test_one_that_is_killed_while_it_removes_leaves_nothing_in_use(
-        self, cache: CacheFolder
-    ) -> None:
-        given = source(Path(cache.path).parent)
-        use(cache, given)
-        (entry,) = Path(cache.path).iterdir()
-        (entry / "in.dat").unlink()
-        assert use(cache, given)
-        assert names(cache) == ["in.dat"]
-
     def test_a_damaged_copy_in_use_stays_and_is_used_by_no_other_job(
         self, cache: CacheFolder
     ) -> None:

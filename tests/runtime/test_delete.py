@@ -14,9 +14,7 @@ from pegasus_bb.runtime.backends.folder_tier import FolderBackend
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.programs.delete import release
 from pegasus_bb.runtime.staging.folder_lfns import digest_path
-from tests.support.run_programs import NAME, UUID, Run, kept, words
-
-Captured = pytest.CaptureFixture[str]
+from tests.support.run_programs import NAME, UUID, Run, kept
 
 
 @pytest.fixture
@@ -26,30 +24,28 @@ def run(run: Run) -> Run:
     return run
 
 
-def test_with_all_results_safe_it_is_given_back(run: Run, capsys: Captured) -> None:
+def test_with_all_results_safe_it_is_given_back(run: Run) -> None:
     run.stage_out("one.txt")
     run.stage_out("two.txt", "")
     assert run.delete() == 0
-    assert "given back" in words(capsys)
+    assert "given back" in run.said
     assert not run.folder().exists()
     released_at = run.noted().released_at
     assert released_at is not None
     assert [e["event"] for e in ledger.find(NAME)] == ["released", "requested"]
     assert run.delete() == 0
-    assert "given back before" in words(capsys)
+    assert "given back before" in run.said
     assert run.noted().released_at == released_at
 
 
 # -- what is not safe
 
 
-def test_a_result_that_stage_out_never_noted_keeps_everything(
-    run: Run, capsys: Captured
-) -> None:
+def test_a_result_that_stage_out_never_noted_keeps_everything(run: Run) -> None:
     run.stage_out("one.txt")
     run.promise({**run.read("placement.json")["outputs"], "two.txt": "/out/two.txt"})
     assert run.delete() == 79
-    said = words(capsys)
+    said = run.said
     assert "1 of 2 promised results are not safe" in said
     assert "two.txt: no stage-out has noted that it is whole" in said
     assert f"{NAME} (100.0 MiB, directory)" in said
@@ -77,7 +73,7 @@ def plan_scratch(run: Run, **outputs: str) -> None:
     run.write("placement.json", {**run.read("placement.json"), **places})
 
 
-def test_what_is_still_on_the_buffer_is_told(run: Run, capsys: Captured) -> None:
+def test_what_is_still_on_the_buffer_is_told(run: Run) -> None:
     plan_scratch(run, here="/out/here", gone="/out/gone", slow="/out/slow")
     left = run.folder() / "me" / "run1" / "here"
     left.parent.mkdir(parents=True)
@@ -85,7 +81,7 @@ def test_what_is_still_on_the_buffer_is_told(run: Run, capsys: Captured) -> None
     (run.root / "pfs").mkdir()
     (run.root / "pfs" / "slow").write_text("the last copy")
     assert run.delete() == 79
-    said = words(capsys)
+    said = run.said
     assert f"still on {NAME}" in said
     assert f"\n  {left}\n" in said and f"\n  {run.root / 'pfs' / 'slow'}\n" in said
     assert "run1/gone" not in said
@@ -108,11 +104,11 @@ def test_what_is_still_on_the_buffer_is_told(run: Run, capsys: Captured) -> None
     ],
 )
 def test_a_result_that_is_not_what_was_noted_keeps_everything(
-    run: Run, capsys: Captured, damage: Callable[[Path, Run], object], why: str
+    run: Run, damage: Callable[[Path, Run], object], why: str
 ) -> None:
     damage(run.stage_out("one.txt", "result"), run)
     assert run.delete() == 79
-    assert why in words(capsys)
+    assert why in run.said
     assert kept(run)
 
 
@@ -214,38 +210,36 @@ def test_bb_delete_keeps_the_reservation_without_an_answer(run: Run) -> None:
     assert run.noted().released_at is None
 
 
-def test_a_reservation_that_stays_after_its_release_is_an_error(
-    run: Run, capsys: Captured
-) -> None:
+def test_a_reservation_that_stays_after_its_release_is_an_error(run: Run) -> None:
     run.change(fail="delete: dwsd: device busy")
     assert run.delete() == 76
-    assert "device busy" in words(capsys)
+    assert "device busy" in run.said
     assert run.noted().released_at is None
 
 
 def test_a_release_that_only_claims_success_is_an_error(
-    run: Run, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+    run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(FolderBackend, "delete", lambda *_: None)
     assert run.delete() == 76
-    assert "still there" in words(capsys)
+    assert "still there" in run.said
     assert run.noted().released_at is None
 
 
-def test_the_reservation_of_another_run_is_kept(run: Run, capsys: Captured) -> None:
+def test_the_reservation_of_another_run_is_kept(run: Run) -> None:
     identity = run.folder() / ".pegasus_bb"
     identity.write_text(identity.read_text().replace(UUID, "other-run"))
     assert run.delete() == 76
-    assert "other-run" in words(capsys)
+    assert "other-run" in run.said
     assert kept(run)
 
 
 def test_a_reservation_that_is_gone_already_is_a_success_with_a_message(
-    run: Run, capsys: Captured
+    run: Run,
 ) -> None:
     run.vanish()
     assert run.delete() == 0
-    assert "not there" in words(capsys)
+    assert "not there" in run.said
 
 
 # -- by hand
@@ -264,13 +258,11 @@ def test_release_with_discard_drops_unsaved_data(run: Run, noted: bool) -> None:
 # -- reservation.json is lost
 
 
-def test_without_its_note_it_is_found_and_given_back(
-    run: Run, capsys: Captured
-) -> None:
+def test_without_its_note_it_is_found_and_given_back(run: Run) -> None:
     run.stage_out("one.txt")
     Path(run.bb.file("reservation.json")).unlink()
     assert run.delete() == 0
-    assert "was given back" in words(capsys)
+    assert "was given back" in run.said
     assert not run.folder().exists()
     assert run.noted().released_at is not None
 
@@ -289,14 +281,12 @@ def test_without_its_note_results_are_guarded_as_ever(run: Run, gone: bool) -> N
 
 
 @pytest.mark.parametrize("missing", ["plan.json", "placement.json"])
-def test_a_plan_that_was_killed_is_no_success(
-    tmp_path: Path, capsys: Captured, missing: str
-) -> None:
+def test_a_plan_that_was_killed_is_no_success(tmp_path: Path, missing: str) -> None:
     run = Run(tmp_path / "fresh")
     run.write("plan.json", {"version": 2})
     (run.submit / "bb" / missing).unlink()
     assert run.delete() == 2
-    said = words(capsys)
+    said = run.said
     assert missing in said and "plan again" in said
 
 
@@ -312,12 +302,9 @@ def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return run
 
 
-def test_of_what_was_refused_nothing_is_there_to_give_back(
-    refused: Run, capsys: Captured
-) -> None:
-    words(capsys)
+def test_of_what_was_refused_nothing_is_there_to_give_back(refused: Run) -> None:
     assert refused.delete() == 0
-    assert "never made, so there is nothing to give back" in words(capsys)
+    assert "never made, so there is nothing to give back" in refused.said
     assert refused.setup() == 0  # it may still be asked for
 
 

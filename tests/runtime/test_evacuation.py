@@ -6,7 +6,6 @@ import contextlib
 import errno
 import os
 import signal
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +17,7 @@ from pegasus_bb.runtime.job_reservation import evacuation
 from pegasus_bb.runtime.job_reservation.checkpoint_drainer import Drainer
 from pegasus_bb.runtime.job_reservation.checkpoints import Checkpoint
 from pegasus_bb.runtime.stop_signals import JobEnds, StopSignals
-from tests.support.job_reservation_site import JOB, NODE, JobSite
+from tests.support.job_reservation_site import JobSite
 from tests.support.waiting import until
 
 # Continues where the last try was, as a program with checkpoints does.
@@ -42,24 +41,9 @@ def node(tmp_path: Path) -> JobSite:
     return site_on(tmp_path, "node-local")
 
 
-def running(site: JobSite, script: str) -> subprocess.Popen[str]:
-    site.install()
-    known = {"PEGASUS_DAG_JOB_ID": NODE, "CONDOR_JOBID": JOB, **site.space}
-    known["PEGASUS_BB_LEDGER"] = str(site.root / "ledger.jsonl")
-    return subprocess.Popen(
-        [str(site.bb / "bin" / "launch"), "sh", "-c", script],
-        env={"PATH": os.environ["PATH"], **known},
-        cwd=site.scratch,
-        stdin=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        text=True,
-    )
-
-
 def ended_by(number: int, site: JobSite, script: str) -> tuple[int, str]:
     """The status and the words of a job that gets a signal when its task is ready."""
-    with running(site, script) as job:
+    with site.start(script) as job:
         until(lambda: list(site.fast.rglob("ready")))
         os.kill(job.pid, number)
         _, said = job.communicate(timeout=60)
@@ -106,12 +90,6 @@ def test_a_task_may_write_its_checkpoint_when_the_signal_comes(node: JobSite) ->
     waits = "while :; do sleep 0.05; done"
     status, _ = ended_by(signal.SIGTERM, node, f"{last}; touch ready; {waits}")
     assert (status, saved(node)) == (9, "last\n")
-
-
-def test_what_was_not_written_is_no_error(node: JobSite) -> None:
-    done = node.launch("exit 3")
-    assert done.returncode == 3
-    assert b"checkpoint" not in done.stderr
 
 
 def test_one_that_a_task_removes_comes_back(node: JobSite) -> None:
@@ -216,7 +194,7 @@ def test_it_leaves_while_the_job_runs(tmp_path: Path) -> None:
     node = site_on(tmp_path, "node-local", every=1)
     go_on = tmp_path / "go on"
     waits = f"while [ ! -e '{go_on}' ]; do sleep 0.05; done; echo 2 > state; touch made"
-    with running(node, f"{COUNT}; {waits}; sleep 60") as job:
+    with node.start(f"{COUNT}; {waits}; sleep 60") as job:
         home = node.scratch / "state"
         until(home.exists)
         assert saved(node) == "1\n"
@@ -237,7 +215,7 @@ def test_it_leaves_while_the_job_runs(tmp_path: Path) -> None:
 def test_a_loop_of_links_keeps_no_other_from_leaving(tmp_path: Path) -> None:
     node = site_on(tmp_path, "node-local", every=1)
     node.reserve(checkpoints=["sub/big", "state"])
-    with running(node, f"ln -s big sub/big; {COUNT}; sleep 600") as job:
+    with node.start(f"ln -s big sub/big; {COUNT}; sleep 600") as job:
         try:
             until((node.scratch / "state").exists)  # while the task runs on
         finally:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -69,10 +69,15 @@ class TestHits:
         disks = [node.fast / f"node{number}" for number in range(4)]
         for disk in disks:
             disk.mkdir(mode=0o755)
-        jobs = [start(node, f"work_ID{n}", disks[n % 4]) for n in range(8)]
+        names = [f"work_ID{n}" for n in range(8)]
+        jobs = []
+        for name, disk in zip(names, disks * 2, strict=True):
+            shutil.copy(node.bb / f"nodes/{NODE}.json", node.bb / f"nodes/{name}.json")
+            own = {"PEGASUS_DAG_JOB_ID": name, "LOCAL_SCRATCH": str(disk)}
+            jobs.append(node.start(f"{READ}; sleep 0.3", **own))
         for job in jobs:
             assert job.wait(120) == 0
-        found = [counts(node, f"work_ID{n}") for n in range(8)]
+        found = [counts(node, name) for name in names]
         assert sorted(found) == [(0, 1)] * 4 + [(1, 0)] * 4
         results = list((node.scratch / ".pegasus_bb_landing").glob("*/*/out.txt"))
         assert [path.read_bytes() for path in results] == [INPUT] * 8
@@ -220,15 +225,3 @@ class TestWhoseFolder:
         node.fast.chmod(0o1777)
         assert node.launch(READ).returncode == 0
         assert counts(node) == (0, 1)
-
-
-def start(site: JobSite, name: str, disk: Path) -> subprocess.Popen[bytes]:
-    site.install()
-    planned: Any = json.loads((site.bb / "nodes" / f"{NODE}.json").read_text())
-    site.write(f"nodes/{name}.json", planned)
-    known = {"PEGASUS_DAG_JOB_ID": name, "CONDOR_JOBID": "7.0"}
-    return subprocess.Popen(
-        [str(site.bb / "bin" / "launch"), "sh", "-c", f"{READ}; sleep 0.3"],
-        env={"PATH": os.environ["PATH"], "LOCAL_SCRATCH": str(disk), **known},
-        cwd=site.scratch,
-    )

@@ -85,12 +85,6 @@ def test_a_result_that_is_missing_fails_the_job_by_name(
     assert (site.note["status"], site.note["files"]) == (1, {})
 
 
-def test_folders_come_back_whole(site: JobSite) -> None:
-    made = site.launch(f"{MAKE}; rm out.txt; mkdir out.txt; echo 1 > out.txt/a")
-    assert made.returncode == 0, made.stderr
-    assert (site.landing / "out.txt" / "a").read_text() == "1\n"
-
-
 @pytest.mark.parametrize(
     ("site", "job"),
     [("directory", "8.0"), ("datawarp/private", JOB)],

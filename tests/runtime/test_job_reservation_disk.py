@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -50,21 +49,10 @@ class TestItsOwnFolder:
 
 
 class TestLeftOver:
-    def test_the_next_launch_removes_what_a_killed_one_has_left(
-        self, node: JobSite
-    ) -> None:
-        node.launch("mkdir d; chmod 0 d; echo half > out.txt; kill -9 $PPID")
-        assert len(folders(node)) == 1
-        done = node.launch(f"ls; {MAKE}", CONDOR_JOBID="8.0")
-        assert b"out.txt" not in done.stdout.split()
-        assert done.returncode == 0
-        assert folders(node) == []
-
     def test_the_folder_of_a_running_job_is_left_alone(self, node: JobSite) -> None:
-        node.install()
         go_on = node.root / "go on"
         waits = f"touch here; while [ ! -e '{go_on}' ]; do sleep 0.02; done; {MAKE}"
-        with running(node, waits) as other:
+        with node.start(waits) as other:
             try:
                 until(lambda: list(node.fast.glob("*/run/here")))
                 assert node.launch(MAKE, CONDOR_JOBID="8.0").returncode == 0
@@ -176,13 +164,3 @@ class TestTemporaryFiles:
         node.declare(temp="true")
         needs(node, 1 << 60)
         assert node.launch(says, TMPDIR="/var/tmp").stdout == b"/var/tmp\n"
-
-
-def running(site: JobSite, script: str) -> subprocess.Popen[bytes]:
-    known = {"PEGASUS_DAG_JOB_ID": "work_ID0000001", "CONDOR_JOBID": JOB}
-    return subprocess.Popen(
-        [str(site.bb / "bin" / "launch"), "sh", "-c", script],
-        env={"PATH": os.environ["PATH"], **known},
-        cwd=site.scratch,
-        stdin=subprocess.DEVNULL,
-    )

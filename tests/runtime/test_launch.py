@@ -90,15 +90,6 @@ class TestNoBuffer:
 
 
 class TestExitStatus:
-    @pytest.mark.parametrize("code", [0, 75, 137])
-    def test_launch_ends_with_the_status_of_its_task(
-        self, site: Site, code: int
-    ) -> None:
-        recorder = [site.program("record")]
-        end = "kill -9 $$" if code == 137 else f"exit {code}"
-        done = site.start("launch", *recorder, "sh", "-c", end)
-        assert done.returncode == code
-
     def test_of_what_is_not_there(self, site: Site, tmp_path: Path) -> None:
         (tmp_path / "data").write_text("no program")
         assert site.start("launch", "/absent").returncode == 127

@@ -10,14 +10,10 @@ from pegasus_bb.core import ledger
 from pegasus_bb.model.reservation import Request, State
 from pegasus_bb.runtime.backends.folder_tier import FolderBackend
 from pegasus_bb.runtime.bbdir import BBDir
-from tests.support.run_programs import NAME, UUID, Run, words
-
-Captured = pytest.CaptureFixture[str]
+from tests.support.run_programs import NAME, UUID, Run
 
 
-def test_setup_requests_the_reservation_and_notes_it(
-    run: Run, capsys: Captured
-) -> None:
+def test_setup_requests_the_reservation_and_notes_it(run: Run) -> None:
     assert run.setup() == 0
     assert run.folder().is_dir()
     noted = run.noted()
@@ -27,15 +23,15 @@ def test_setup_requests_the_reservation_and_notes_it(
     assert line["submit_dir"] == str(run.submit)
     assert Request.from_json(line["request"]) == run.request
     assert line["host"] == socket.gethostname()
-    assert "100.0 MiB" in words(capsys)
+    assert "100.0 MiB" in run.said
 
 
-def test_setup_run_again_changes_nothing(run: Run, capsys: Captured) -> None:
+def test_setup_run_again_changes_nothing(run: Run) -> None:
     run.setup()
     before = run.noted()
     (run.folder() / "data").write_text("precious")
     assert run.setup() == 0
-    assert "already" in words(capsys)
+    assert "already" in run.said
     assert run.noted() == before
     assert (run.folder() / "data").read_text() == "precious"
     assert len(ledger.entries()) == 1
@@ -67,12 +63,10 @@ def _killed(*_: object) -> None:
     raise Killed
 
 
-def test_a_refusal_is_noted_with_the_message_of_the_scheduler(
-    run: Run, capsys: Captured
-) -> None:
+def test_a_refusal_is_noted_with_the_message_of_the_scheduler(run: Run) -> None:
     run.change(fail="create: no space left on any server")
     assert run.setup() == 76
-    assert "no space left on any server" in words(capsys)
+    assert "no space left on any server" in run.said
     assert "no space left on any server" in run.noted().failure
     run.change(fail="")
     assert run.setup() == 0
@@ -91,12 +85,11 @@ def test_an_unreachable_scheduler_is_78_and_says_nothing_of_the_reservation(
     assert run.setup() == 0
 
 
-def test_after_it_was_given_back_it_refuses(run: Run, capsys: Captured) -> None:
+def test_after_it_was_given_back_it_refuses(run: Run) -> None:
     run.setup()
     run.delete()
-    words(capsys)
     assert run.setup() == 76
-    said = words(capsys)
+    said = run.said
     assert "given back" in said
     assert f"pegasus-bb run --restart {run.submit}" in said
     assert "given back" in run.noted().failure
@@ -112,9 +105,7 @@ def test_vanished_before_anything_ran_it_asks_anew(run: Run) -> None:
 
 
 @pytest.mark.parametrize("after", ["it was up", "results were saved"])
-def test_vanished_after_it_was_up_it_refuses(
-    run: Run, capsys: Captured, after: str
-) -> None:
+def test_vanished_after_it_was_up_it_refuses(run: Run, after: str) -> None:
     run.setup()
     if after == "it was up":
         run.gate()
@@ -122,7 +113,7 @@ def test_vanished_after_it_was_up_it_refuses(
         run.stage_out("out.txt")
     run.vanish()
     assert run.setup() == 76
-    assert "lost" in words(capsys)
+    assert "lost" in run.said
     assert not run.folder().exists()
     assert run.gate() == 76
 
@@ -137,9 +128,9 @@ def test_started_over_it_asks_anew(run: Run) -> None:
     assert run.gate() == 75  # that it was up before the restart counts no more
 
 
-def test_notes_of_another_run_are_left_alone(run: Run, capsys: Captured) -> None:
+def test_notes_of_another_run_are_left_alone(run: Run) -> None:
     run.setup()
     run.write("reservation.json", {**run.noted().to_json(), "uuid": "other"})
     assert run.setup() == 76
-    assert "pegasus-bb release" in words(capsys)
+    assert "pegasus-bb release" in run.said
     assert run.noted().uuid == "other"

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
 from pegasus_bb.runtime.programs import transfer
-from pegasus_bb.runtime.stager_client.task import MOVE
 from pegasus_bb.runtime.transfers.transfer_jobs import read_jobs
-from pegasus_bb.stager.conversation import Conversation
-from pegasus_bb.stager.copying import do_tasks
 from tests.support import job_lists
 from tests.support.folding import Folding
 from tests.support.run_site import Site
@@ -45,35 +41,3 @@ def test_a_stage_out_of_two_results_to_one_file_fails(
         assert "README, so one of the two is lost" in said and "third" not in said
     assert (folding.out / "README").read_text() == "README"
     assert (folding.out / "third").read_text() == "third"
-
-
-def test_of_two_tasks_of_the_service_to_one_file_the_second_fails(
-    folding: Site,
-) -> None:
-    roots = {"fast": str(folding.fast), "out": str(folding.out)}
-    below = str(folding.scratch.relative_to(folding.fast))
-    common = {"kind": MOVE, "digest": False, "hint": 0, "tags": [], "spaces": roots}
-    tasks: list[dict[str, Any]] = [
-        {
-            **common,
-            "id": number,
-            "source": f"fast://{below}/{name}",
-            "dest": f"out://{name}",
-            "state": str(folding.root),
-        }
-        for number, name in enumerate(NAMES)
-    ]
-    ends: dict[int, str] = {}
-
-    def say(message: dict[str, Any]) -> None:
-        if "began" in message:
-            service.handle({"go": message["tag"]})
-        if "ended" in message:
-            ends[message["ended"][0]] = message["ended"][3]
-
-    service = Conversation(say)
-    service.handle({"do": tasks, "piece": 0})
-    do_tasks(service, tasks)
-    assert ends[0] == "" and ends[1] == ""
-    assert "README, so one of the two is lost" in ends[2]
-    assert (folding.scratch / "readme").read_text() == "readme"

@@ -3,14 +3,12 @@ found them."""
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.support.job_reservation_site import JOB, NODE, JobSite
+from tests.support.job_reservation_site import JobSite
 from tests.support.waiting import until
 
 MAKE = "echo 1 > out.txt; echo 1 > sub/more.txt"
@@ -150,24 +148,14 @@ def test_a_checkpoint_is_for_the_next_try(site: JobSite) -> None:
 
 
 def test_a_signal_to_the_job_in_the_second_try_ends_it(site: JobSite) -> None:
-    site.install()
     waits = "while :; do sleep 0.05; done"
     ends = f"trap 'exit 1' TERM; [ $n = 2 ] && touch {site.root}/second && {waits}"
-    environ = {"PATH": os.environ["PATH"], "CONDOR_JOBID": JOB}
-    environ |= {"PEGASUS_DAG_JOB_ID": NODE, "XDG_RUNTIME_DIR": str(site.root)}
-    process = subprocess.Popen(
-        [f"{site.bb}/bin/launch", "sh", "-c", words(site, f"{ends}; exit 1", 9)],
-        cwd=site.scratch,
-        env={**environ, "PEGASUS_BB_LEDGER": str(site.root / "ledger.jsonl")},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+    process = site.start(words(site, f"{ends}; exit 1", 9))
     until((site.root / "second").exists)
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=30)
     assert process.returncode
     assert (site.root / "tries").read_text() == "2\n"
-    assert b"# pegasus_bb tries: 2\n- invocation" in out
-    assert err.count(b"it is tried again in its place") == 1
+    assert "# pegasus_bb tries: 2\n- invocation" in out
+    assert err.count("it is tried again in its place") == 1
     assert list(site.fast.iterdir()) == []

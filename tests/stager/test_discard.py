@@ -13,7 +13,7 @@ from pegasus_bb.runtime.stager_client.dataspace import Dataspace
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager import programs
 from pegasus_bb.stager.programs import Discards
-from tests.support.run_programs import Run, words
+from tests.support.run_programs import Run
 from tests.support.slurm_stager import SlurmSite
 from tests.support.stager import SiteDaemon
 from tests.support.waiting import until
@@ -107,11 +107,11 @@ def test_a_failure_is_a_line_in_the_log(flash: Flash, run: Run) -> None:
 
 
 def test_without_a_service_bb_delete_says_so_and_succeeds(
-    flash: Flash, run: Run, capsys: pytest.CaptureFixture[str]
+    flash: Flash, run: Run
 ) -> None:
     assert run.delete() == 0
     assert not run.folder().exists()
-    assert "was not told of free space" in words(capsys)
+    assert "was not told of free space" in run.said
 
 
 def test_a_buffer_that_slurm_deletes_is_followed_by_one(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from pegasus_bb.stager import copying
 from pegasus_bb.stager.conversation import Conversation
+from tests.support.folding import Folding
 
 
 class Alone:
@@ -102,6 +103,23 @@ def test_of_two_small_files_with_one_destination_the_later_one_stays(
     assert alone.names() == {"1", "3"}
     written = (alone.folder / "from/2").read_bytes()
     assert (alone.folder / "to/1").read_bytes() == written
+
+
+def test_of_two_moves_to_one_file_of_a_file_system_without_case_the_second_fails(
+    alone: Alone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PEGASUS_BB_HELPER", "none")
+    to = alone.folder / "to"
+    to.mkdir()
+    Folding(to, str.lower, monkeypatch)
+    tasks = [
+        {**alone.copy(number), "kind": "move", "dest": f"here://to/{name}"}
+        for number, name in enumerate(("README", "third", "readme"))
+    ]
+    alone.run(*tasks).join(timeout=60)
+    assert alone.ends() == {0: "done", 1: "done", 2: "failed"}
+    assert "README, so one of the two is lost" in str(alone.said)
+    assert (alone.folder / "from/2").exists()
 
 
 def test_the_removal_of_a_tree_is_cancelled_in_its_middle(

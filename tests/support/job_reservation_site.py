@@ -107,14 +107,35 @@ class JobSite:
         self, script: str, *argv: str, **environ: str
     ) -> subprocess.CompletedProcess[bytes]:
         self.install()
-        words = [str(self.bb / "bin" / "launch"), "sh", "-c", script, "sh", *argv]
-        known = {
+        words = [*self._launch(script), "sh", *argv]
+        return forked.program(words, self.cwd, {**self._environ, **environ})
+
+    def start(self, script: str, **environ: str) -> subprocess.Popen[str]:
+        """The same in the background, with programs that are real."""
+        self.install()
+        return subprocess.Popen(
+            self._launch(script),
+            env={**self._environ, **environ},
+            cwd=self.scratch,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            text=True,
+        )
+
+    def _launch(self, script: str) -> list[str]:
+        return [str(self.bb / "bin" / "launch"), "sh", "-c", script]
+
+    @property
+    def _environ(self) -> dict[str, str]:
+        return {
             "PATH": os.environ["PATH"],
             "PEGASUS_BB_LEDGER": str(self.root / "ledger.jsonl"),
             "PEGASUS_DAG_JOB_ID": NODE,
             "CONDOR_JOBID": JOB,
+            **self.space,
         }
-        return forked.program(words, self.cwd, {**known, **self.space, **environ})
 
     def own_reservations(self) -> list[str]:
         return [p.name for p in self.fast.iterdir() if p.is_dir()]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stderr
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import Request, Reservation
@@ -24,6 +26,7 @@ DIRECTIVE = f"#DW persistentdw name={NAME}\n"
 class Run:
     def __init__(self, root: Path, **settings: str) -> None:
         self.root = root
+        self.said = ""  # by the last program
         self.submit = root / "submit"
         self.tier = root / "tier"
         self.results = root / "results"
@@ -94,13 +97,20 @@ class Run:
     # -- the programs
 
     def setup(self) -> int:
-        return setup.main(["--bb", self.bb.path])
+        return self._start(setup.main)
 
     def gate(self) -> int:
-        return gate.main(["--bb", self.bb.path])
+        return self._start(gate.main)
 
     def delete(self) -> int:
-        return delete.main(["--bb", self.bb.path])
+        return self._start(delete.main)
+
+    def _start(self, program: Callable[[list[str]], int]) -> int:
+        with redirect_stderr(io.StringIO()) as err:
+            status = program(["--bb", self.bb.path])
+        self.said = err.getvalue()
+        sys.stderr.write(self.said)
+        return status
 
     # -- what there is
 
@@ -128,10 +138,6 @@ class Run:
         for path in self.folder().iterdir():
             path.unlink()
         self.folder().rmdir()
-
-
-def words(capsys: pytest.CaptureFixture[str]) -> str:
-    return capsys.readouterr().err
 
 
 def kept(run: Run) -> bool:

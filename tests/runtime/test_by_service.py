@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -23,7 +22,6 @@ from pegasus_bb.runtime.staging.items import stamp
 from pegasus_bb.runtime.transfers import by_service
 from pegasus_bb.runtime.transfers.by_service import PatientClient
 from tests.stager.conftest import daemon
-from tests.support import forked
 from tests.support.job_lists import SCRATCH, do, transfer
 from tests.support.run_site import Site
 from tests.support.stager import Daemon
@@ -161,13 +159,7 @@ def test_a_transfer_that_is_ended_takes_back_its_tasks(
     """Else they could make folders in a reservation that was given back."""
     jobs = make_results(served)
     daemon.control().ask("pause")
-    forked.install_programs(served.bb)
-    program = subprocess.Popen(
-        [served.program("transfer")], stdin=subprocess.PIPE, cwd=served.root
-    )
-    assert program.stdin is not None
-    program.stdin.write(json.dumps(jobs).encode())
-    program.stdin.close()
+    program = served.begin("transfer", stdin=json.dumps(jobs))
     until(lambda: client.status())
     program.terminate()
     assert program.wait(timeout=60) == 128 + signal.SIGTERM

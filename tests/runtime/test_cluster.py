@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -76,17 +74,7 @@ def test_a_list_with_an_open_quote_is_refused_before_any_task(site: Site) -> Non
 def test_a_signal_ends_the_task_and_no_further_one_starts(site: Site) -> None:
     """launch runs the list itself: it starts the task and nothing."""
     tasks = listed(site, "touch begun; sleep 60", "touch ran")
-    site.start("record", "true")  # installs the programs
-    process = subprocess.Popen(
-        [site.program("launch"), site.program("cluster")],
-        cwd=site.root,
-        env={**os.environ, "PEGASUS_BB_LEDGER": str(site.root / "ledger.jsonl")},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    assert process.stdin is not None
-    process.stdin.write(tasks.encode())
-    process.stdin.close()
+    process = site.begin("launch", site.program("cluster"), stdin=tasks)
     until((site.root / "begun").exists)
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
     (child,) = children.split()
@@ -95,6 +83,5 @@ def test_a_signal_ends_the_task_and_no_further_one_starts(site: Site) -> None:
     assert Path(f"/proc/{task}/comm").read_text() == "sh\n"
     process.send_signal(signal.SIGTERM)
     assert process.wait(20) == 128 + signal.SIGTERM
-    assert process.stdout is not None
     assert b"tasks=2, succeeded=0, failed=1" in process.stdout.read()
     assert not (site.root / "ran").exists()

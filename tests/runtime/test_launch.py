@@ -97,14 +97,6 @@ class TestExitStatus:
 
 
 class TestSignals:
-    def start(self, site: Site, leads_group: bool, *argv: str) -> Any:
-        site.start("record", "true")
-        return subprocess.Popen(
-            [site.program("launch"), *argv],
-            stdout=subprocess.PIPE,
-            start_new_session=leads_group,
-        )
-
     @pytest.mark.parametrize(
         ("leads_group", "number"), [(True, signal.SIGTERM), (False, signal.SIGINT)]
     )
@@ -112,8 +104,9 @@ class TestSignals:
         self, site: Site, leads_group: bool, number: int, tmp_path: Path
     ) -> None:
         inner = f"sh -c 'echo $$ > {tmp_path}/pid; exec sleep 60'"
-        running = self.start(
-            site, leads_group, site.program("record"), "sh", "-c", f"{inner}; exit 0"
+        task = ("sh", "-c", f"{inner}; exit 0")
+        running = site.begin(
+            "launch", site.program("record"), *task, leads_group=leads_group
         )
         grandchild = wait_for_pid(tmp_path / "pid")
         running.send_signal(number)
@@ -126,14 +119,8 @@ class TestSignals:
     def test_a_killed_launch_takes_the_task_with_it(
         self, site: Site, tmp_path: Path
     ) -> None:
-        running = self.start(
-            site,
-            False,
-            site.program("record"),
-            "sh",
-            "-c",
-            f"echo $$ > {tmp_path}/pid; exec sleep 60",
-        )
+        task = ("sh", "-c", f"echo $$ > {tmp_path}/pid; exec sleep 60")
+        running = site.begin("launch", site.program("record"), *task)
         task = wait_for_pid(tmp_path / "pid")
         running.kill()
         running.communicate()

@@ -22,6 +22,7 @@ PYTHONS = ["3.9", "3.13"]
 
 
 def find_python(version: str) -> str:
+    """Its path. Skips the test where there is none."""
     found = [shutil.which(f"python{version}") or ""]
     home = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
     found += [str(path) for path in home.glob(f"{version}*/bin/python{version}")]
@@ -29,15 +30,12 @@ def find_python(version: str) -> str:
         # pyenv leaves commands on PATH that only say that they are not switched on.
         if subprocess.run([path, "-c", ""], capture_output=True).returncode == 0:
             return path
-    return ""
+    pytest.skip(f"no python{version} on PATH or in pyenv")
 
 
 @pytest.fixture(params=PYTHONS)
 def old(site: Site, request: pytest.FixtureRequest) -> Site:
-    python = find_python(request.param)
-    if not python:
-        pytest.skip(f"no python{request.param} on PATH or in pyenv")
-    install_runtime(str(site.bb), python)
+    install_runtime(str(site.bb), find_python(request.param))
     return site
 
 

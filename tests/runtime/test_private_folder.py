@@ -56,16 +56,8 @@ class TestTheFolder:
         assert not (job.scratch / "out.txt").exists()
 
     def test_goes_after_sigterm(self, job: PrivateJob) -> None:
-        job.run("true")
-        task = "touch begun; exec sleep 60"
         begun = job.jobs / f"{NODE}.0" / "begun"
-        environ = {**os.environ, "PEGASUS_DAG_JOB_ID": NODE}
-        with subprocess.Popen(
-            job.argv(task),
-            env=environ,
-            stdout=subprocess.DEVNULL,
-            start_new_session=True,
-        ) as launch:
+        with job.begin("touch begun; exec sleep 60") as launch:
             until(begun.exists)
             launch.send_signal(signal.SIGTERM)
             assert launch.wait() == 128 + signal.SIGTERM
@@ -102,15 +94,9 @@ class TestTheFolder:
         other = PrivateJob(Site(tmp_path / "other"))
         for each in (job, other):
             each.needs["disk"] = str(tmp_path)
-        other.run("echo installed > out.txt")
-        job.run("echo installed > out.txt")
         begun = tmp_path / "begun"
         task = f"pwd > {begun}; until [ -e {tmp_path}/go ]; do sleep .02; done"
-        with subprocess.Popen(
-            job.argv(f"{task}; cat small.txt > out.txt"),
-            env={**os.environ, "PEGASUS_DAG_JOB_ID": NODE},
-            stdout=subprocess.DEVNULL,
-        ) as launch:
+        with job.begin(f"{task}; cat small.txt > out.txt") as launch:
             until(begun.exists)
             ended(other.run("echo done > out.txt"))
             (tmp_path / "go").touch()

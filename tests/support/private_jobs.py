@@ -36,6 +36,11 @@ class PrivateJob:
         argv = self.argv(task, works_in)[1:]
         return self.site.start("launch", *argv, **environ)
 
+    def begin(self, task: str) -> subprocess.Popen[bytes]:
+        """In the background."""
+        self.note()
+        return self.site.begin("launch", *self.argv(task)[1:])
+
     def note(self, **more: Any) -> None:
         data = {"version": 2, "private": self.needs, **more}
         self.site.write(f"nodes/{NODE}.json", data)

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from pegasus_bb.model.reservation import Request
@@ -84,9 +85,29 @@ class Site:
     def start(
         self, *argv: str, stdin: str | bytes = b"", **environ: str
     ) -> subprocess.CompletedProcess[bytes]:
-        if not (self.bb / "bin").exists():
-            forked.install_programs(self.bb)
+        self._install()
         data = stdin if isinstance(stdin, bytes) else stdin.encode()
         known = {"PATH": os.environ["PATH"], "PEGASUS_DAG_JOB_ID": NODE}
         words = [self.program(argv[0]), *argv[1:]]
         return forked.program(words, self.root, {**known, **environ}, data)
+
+    def begin(
+        self, *argv: str, stdin: str = "", leads_group: bool = True
+    ) -> subprocess.Popen[bytes]:
+        """The same in the background, with programs that are real."""
+        self._install()
+        with TemporaryFile() as given:
+            given.write(stdin.encode())
+            given.seek(0)
+            return subprocess.Popen(
+                [self.program(argv[0]), *argv[1:]],
+                cwd=self.root,
+                env={**os.environ, "PEGASUS_DAG_JOB_ID": NODE},
+                stdin=given,
+                stdout=subprocess.PIPE,
+                start_new_session=leads_group,
+            )
+
+    def _install(self) -> None:
+        if not (self.bb / "bin").exists():
+            forked.install_programs(self.bb)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from pegasus_bb.core.files import ENGINE_LOCK
 from pegasus_bb.run.engine.lock import lock_submit_dir
 from pegasus_bb.run.engine.redo import CREATE_DIR, TASK
-from pegasus_bb.run.inventory.leftovers import Leftover, leftovers
+from pegasus_bb.run.inventory.leftovers import Leftover, give_back, leftovers
 from pegasus_bb.run.inventory.listing import list_reservations
 from pegasus_bb.run.inventory.run_state import ReservationRecord
 from pegasus_bb.runtime.job_reservation.results import list_kept
@@ -128,6 +129,19 @@ class OneRun(Run):
 
     def verdict(self) -> Leftover:
         return next(one for one in leftovers() if one.record.name == self.name)
+
+
+def drops_what_its_next_try_brought(run: OneRun, is_kept: Callable[[], bool]) -> None:
+    """gc drops the space of a job once its node has run again, and not before."""
+    run.begins_again()
+    assert not run.verdict().goes  # how that ends is not known yet
+    run.has_its_results()
+    verdict = run.verdict()
+    assert verdict.goes
+    assert "was run again since, and its results are back" in verdict.why
+    assert is_kept()  # a look changes nothing
+    assert give_back(verdict).goes
+    assert not is_kept()
 
 
 class Runs:

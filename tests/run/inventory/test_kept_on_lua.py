@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
 
 import pytest
 
-from pegasus_bb.run.inventory.leftovers import give_back
-from tests.run.inventory.conftest import OneRun, Runs
+from tests.run.inventory.conftest import OneRun, Runs, drops_what_its_next_try_brought
 from tests.support.lua_bench import LuaBench, bench
 
 __all__ = ["bench"]
@@ -31,11 +29,6 @@ def keep(bench: LuaBench, dest: str) -> None:
     (bench.folder / "kept.json").write_text(json.dumps([row]))
 
 
-def still_kept(bench: LuaBench) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json.loads((bench.folder / "kept.json").read_text())
-    return rows
-
-
 def test_ls_lists_kept_results_with_the_message_of_the_service(run: OneRun) -> None:
     found = run.held()
     assert (found.backend, found.size) == ("slurm-lua", 8 << 20)
@@ -48,10 +41,5 @@ def test_ls_lists_kept_results_with_the_message_of_the_service(run: OneRun) -> N
 def test_gc_drops_kept_results_once_the_node_ran_again(
     run: OneRun, bench: LuaBench
 ) -> None:
-    run.begins_again()
-    run.has_its_results()
-    verdict = run.verdict()
-    assert verdict.goes and "was run again since" in verdict.why
-    assert len(still_kept(bench)) == 1  # a look changes nothing
-    assert give_back(verdict).goes
-    assert still_kept(bench) == []
+    kept = bench.folder / "kept.json"
+    drops_what_its_next_try_brought(run, lambda: kept.read_text() != "[]")

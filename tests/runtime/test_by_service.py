@@ -142,7 +142,7 @@ def transfer_that_is_forgotten(
 ) -> Future[Any]:
     """Its service is killed, and loses all that it knows."""
     jobs = make_results(site)
-    daemon.control().ask("pause")
+    daemon.pause()
     done = ThreadPoolExecutor(1).submit(do, site, *jobs)
     first, *_ = until(lambda: client.status())
     # Requests are answered in turn: after this answer, the transfer has its own.
@@ -158,13 +158,13 @@ def test_a_transfer_that_is_ended_takes_back_its_tasks(
 ) -> None:
     """Else they could make folders in a reservation that was given back."""
     jobs = make_results(served)
-    daemon.control().ask("pause")
+    daemon.pause()
     program = served.begin("transfer", stdin=json.dumps(jobs))
     until(lambda: client.status())
     program.terminate()
     assert program.wait(timeout=60) == 128 + signal.SIGTERM
     until(lambda: {task["state"] for task in client.status()} == {"cancelled"})
-    daemon.control().ask("resume")
+    daemon.resume()
     assert list(served.out.iterdir()) == []
     assert do(served, *jobs).returncode == 0
 
@@ -174,7 +174,7 @@ def test_a_signal_before_the_answer_leaves_no_task(
 ) -> None:
     """The tasks are accepted, and their numbers are still on the way."""
     daemon.make("file", 3000)
-    daemon.control().ask("pause")
+    daemon.pause()
     submit = Client.submit
 
     def interrupted(self: Client, tasks: list[dict[str, Any]]) -> range:

@@ -19,7 +19,7 @@ from tests.support.run_programs import NAME, UUID, Run, kept
 
 @pytest.fixture
 def run(run: Run) -> Run:
-    assert (run.setup(), run.gate()) == (0, 0)
+    run.opens_its_gate()
     (run.folder() / "scratch").write_text("only here")
     return run
 

@@ -49,7 +49,7 @@ def job(run: Run) -> str:
 
 def test_what_is_settled_holds_though_the_buffer_comes_up(run: Run) -> None:
     run.change(fail="create*1: no such project")
-    assert (run.setup(), run.gate()) == (0, 0)
+    run.opens_its_gate()
     before = run.read(DECISION_FILE)
     assert (run.setup(), run.gate()) == (0, 0)  # a rescue run
     assert run.read(DECISION_FILE) == before
@@ -139,7 +139,7 @@ def test_folders_that_do_not_match_are_no_place_to_go(
 
 def test_bb_delete_still_looks_after_the_results(run: Run) -> None:
     run.change(fail="create: no such project")
-    assert (run.setup(), run.gate()) == (0, 0)
+    run.opens_its_gate()
     run.place(outputs={"one.txt": str(run.results / "one.txt")})
     assert run.delete() == 79
     assert "1 of 1 promised results are not safe; this run is on the PFS" in run.said
@@ -154,7 +154,7 @@ def test_bb_delete_still_looks_after_the_results(run: Run) -> None:
 def test_what_is_another_run_s_stays(run: Run) -> None:
     other = run.request._replace(uuid="other-run", settings={})
     FolderBackend(run.request.settings).create(other)
-    assert (run.setup(), run.gate()) == (0, 0)
+    run.opens_its_gate()
     assert where(run) == "pfs"
     assert run.delete() == 0
     identity = json.loads((run.folder() / ".pegasus_bb").read_text())

@@ -18,7 +18,7 @@ from tests.support.run_programs import NAME, Run
 
 @pytest.fixture
 def unmounted(run: Run) -> Iterator[Run]:
-    assert (run.setup(), run.gate()) == (0, 0)
+    run.opens_its_gate()
     (run.folder() / "data").write_text("only here")
     run.tier.rename(run.root / "away")
     run.tier.mkdir()
@@ -88,7 +88,7 @@ def test_without_its_notes_an_unmounted_reservation_is_not_called_gone(
 
 @pytest.mark.parametrize("left", ["an empty folder", "another tier"])
 def test_storage_that_is_gone_for_good_can_be_given_up(run: Run, left: str) -> None:
-    assert (run.setup(), run.gate()) == (0, 0)
+    run.opens_its_gate()
     run.stage_out("safe.txt")
     run.promise({**run.read("placement.json")["outputs"], "lost.txt": "/out/lost.txt"})
     shutil.rmtree(run.tier)
@@ -118,7 +118,7 @@ def test_of_a_reservation_that_was_never_up_nothing_is_lost(run: Run) -> None:
 def test_what_was_given_back_is_not_called_kept_for_a_result_that_changed(
     run: Run,
 ) -> None:
-    assert (run.setup(), run.gate()) == (0, 0)
+    run.opens_its_gate()
     run.stage_out("safe.txt")
     assert run.delete() == 0
     run.promise({"safe.txt": "/out/safe.txt", "lost.txt": "/out/lost.txt"})
@@ -126,7 +126,7 @@ def test_what_was_given_back_is_not_called_kept_for_a_result_that_changed(
 
 
 def test_what_is_still_there_is_not_given_up(run: Run) -> None:
-    assert (run.setup(), run.gate()) == (0, 0)
+    run.opens_its_gate()
     with pytest.raises(ReservationFailed, match="nothing says that the storage"):
         give_up(run.bb)
     assert run.noted().released_at is None

@@ -32,7 +32,7 @@ def daemon(service: Daemon, tmp_path: Path) -> Iterator[Daemon]:
     yield daemon
     with daemon.connect() as client:
         client.ask("cancel", all=True)
-    daemon.ask_control("resume")
+    daemon.resume()
 
 
 @pytest.fixture

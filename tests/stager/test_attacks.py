@@ -79,7 +79,7 @@ def test_a_key_or_a_value_that_makes_no_sense_is_refused(
     daemon: Daemon, client: Client
 ) -> None:
     """A slip in ``tasks`` would else cancel all of them."""
-    daemon.control().ask("pause")
+    daemon.pause()
     [task] = client.submit([daemon.copy("absent")])
     for do, more, words in NO_SENSE:
         with pytest.raises(Refused, match=words) as refused:
@@ -101,7 +101,7 @@ def test_a_hundred_thousand_tasks_wait_are_seen_and_end(
     daemon: Daemon, client: Client
 ) -> None:
     """Their answers are longer than any request may be."""
-    daemon.control().ask("pause")
+    daemon.pause()
     task = {"kind": "remove", "source": f"file://{daemon.folder}/absent"}
     numbers = [n for _ in range(10) for n in client.submit([task] * 10_000)]
     with daemon.connect() as other:

@@ -38,7 +38,7 @@ def test_two_who_start_the_service_at_once_get_one(daemon: Daemon) -> None:
     assert len(pids) == 1
     while services(daemon) != {int(pid) for pid in pids}:
         time.sleep(0.01)  # the other has not come to the lock yet
-    daemon.control().ask("shutdown")
+    daemon.ask_control("shutdown")
 
 
 def test_why_a_service_cannot_be_started_is_said(
@@ -102,7 +102,7 @@ def test_a_service_that_ends_while_a_client_comes_is_followed_by_another(
     with connect_or_start(str(daemon.sockets)) as client:
         [task] = client.submit([daemon.copy("absent")])
         assert client.wait([task])[0]["state"] == "failed"
-    daemon.control().ask("shutdown")
+    daemon.ask_control("shutdown")
 
 
 DAMAGED: list[tuple[bytes, str]] = [
@@ -144,7 +144,7 @@ def test_a_line_without_an_end_closes_the_connection(
 
 def test_waiting_on_a_terminal_shows_progress(daemon: Daemon, client: Client) -> None:
     daemon.make("file", 10)
-    daemon.control().ask("pause")
+    daemon.pause()
     tasks = client.submit([daemon.copy("file")])
     ours, its = os.openpty()
     argv = [sys.executable, "-m", "pegasus_bb", "stager", "wait", str(tasks[0])]
@@ -153,7 +153,7 @@ def test_waiting_on_a_terminal_shows_progress(daemon: Daemon, client: Client) ->
     shown = b""
     while b"of 1 tasks" not in shown:
         shown += os.read(ours, 10_000)
-    daemon.control().ask("resume")
+    daemon.resume()
     assert process.wait(timeout=30) == 0
     os.close(ours)
 
@@ -165,7 +165,7 @@ def line(number: int, do: str, **more: Any) -> bytes:
 def test_a_client_that_does_not_read_is_not_read_either_and_gets_every_answer(
     daemon: Daemon, client: Client
 ) -> None:
-    daemon.control().ask("pause")
+    daemon.pause()
     task = {"kind": "remove", "source": f"file://{daemon.folder}/absent"}
     client.submit([task] * 2000)
     with socket.socket(socket.AF_UNIX) as raw:
@@ -187,7 +187,7 @@ def test_a_client_that_does_not_read_is_not_read_either_and_gets_every_answer(
 def test_a_request_waits_until_one_of_sixteen_is_answered(
     daemon: Daemon, client: Client
 ) -> None:
-    daemon.control().ask("pause")
+    daemon.pause()
     [task] = client.submit([daemon.copy("absent")])
     with socket.socket(socket.AF_UNIX) as raw:
         raw.connect(str(daemon.sockets / "user"))

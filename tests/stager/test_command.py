@@ -9,7 +9,7 @@ import sys
 from pegasus_bb.core.errors import SCHEDULER_UNREACHABLE, USAGE
 from pegasus_bb.runtime.stager_client.client import Client
 from tests.support.forked import pegasus_bb
-from tests.support.stager import Daemon
+from tests.support.stager import Daemon, finished
 from tests.support.waiting import until
 
 STAGER = [sys.executable, "-m", "pegasus_bb", "stager"]
@@ -67,7 +67,7 @@ def test_a_list_that_is_wrong_names_its_line(daemon: Daemon, client: Client) -> 
 
 def test_a_long_list_goes_in_several_requests(daemon: Daemon, client: Client) -> None:
     """One line of the protocol could not hold it."""
-    daemon.control().ask("pause")
+    daemon.pause()
     listed = daemon.folder / "list"
     path = f"{daemon.folder}/{'x' * 200}/" + "y" * 200
     listed.write_text("".join(f"{path}{number}\n" for number in range(20_000)))
@@ -83,7 +83,7 @@ def test_what_is_left_is_told_where_the_size_is_known(
     """Of a file, and of a tree once a copy of that kind has ended."""
     for name in ("file", "tree/file"):
         daemon.make(name, 5_000_000)
-    daemon.control().ask("pause")
+    daemon.pause()
     for name in ("file", "tree"):
         paths = (f"{daemon.folder}/{kind}/{name}" for kind in ("from", "to"))
         assert said(daemon, "submit", *paths).returncode == 0
@@ -91,9 +91,9 @@ def test_what_is_left_is_told_where_the_size_is_known(
     assert (file["seconds_left"], tree["seconds_left"]) == (0.06, None)
     shown = [line.split() for line in said(daemon, "status").stdout.splitlines()]
     assert [row[6] for row in shown[1:]] == ["0.1", "-"]
-    daemon.control().ask("resume")
+    daemon.resume()
     client.wait([file["id"], tree["id"]])
-    daemon.control().ask("pause")
+    daemon.pause()
     said(daemon, "submit", f"{daemon.folder}/from/tree", f"{daemon.folder}/to/more")
 
     def left() -> float | None:
@@ -110,7 +110,7 @@ def test_cancel_says_how_many_ended_so(daemon: Daemon, client: Client) -> None:
     daemon.make("file", 10)
     done = client.submit([daemon.copy("file")])
     client.wait(done)
-    daemon.control().ask("pause")
+    daemon.pause()
     waits = client.submit([daemon.copy("file")] * 2)
     numbers = [str(number) for number in (*done, *waits)]
     found = json.loads(said(daemon, "cancel", "--json", *numbers).stdout)
@@ -121,8 +121,8 @@ def test_cancel_says_how_many_ended_so(daemon: Daemon, client: Client) -> None:
 
 def test_top_once_shows_users_and_targets(daemon: Daemon, client: Client) -> None:
     daemon.make("file", 1_000_000)
-    client.wait(client.submit([daemon.copy("file")]))
-    daemon.control().ask("pause")
+    finished(client, daemon.copy("file"))
+    daemon.pause()
     client.submit([daemon.copy("file")] * 3)
     about = json.loads(said(daemon, "top", "--json").stdout)
     target = about["targets"]["file"]

@@ -11,7 +11,7 @@ import pytest
 from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from tests.support.forked import pegasus_bb
-from tests.support.stager import Daemon
+from tests.support.stager import Daemon, finished
 from tests.support.waiting import until
 
 FULL = (
@@ -24,7 +24,7 @@ def moved_on_full_disk(daemon: Daemon, client: Client) -> tuple[int, Path]:
     """A move that ends while the database takes nothing, and its note. The only
     worker is there before."""
     daemon.make("file", 10)
-    client.wait(client.submit([daemon.copy("file")]))
+    finished(client, daemon.copy("file"))
     with daemon.control() as control:
         control.ask("pause")
         [task] = client.submit([{**daemon.copy("file"), "kind": "move"}])
@@ -50,7 +50,7 @@ def test_an_end_is_written_as_soon_as_there_is_room(daemon: Daemon, when: str) -
         until(lambda: written(daemon, task) and not note.exists())
         daemon.kill()
     else:
-        daemon.control().ask("shutdown")
+        daemon.ask_control("shutdown")
         assert daemon.has_ended()
     source = daemon.make("file", 10)
     again = daemon.start()
@@ -80,7 +80,7 @@ def test_the_service_starts_on_a_full_disk(daemon: Daemon) -> None:
         with pytest.raises(Refused, match="takes no more: "):
             client.submit([daemon.copy("file")])
     daemon.limit_files()
-    daemon.control().ask("pause")
+    daemon.pause()
     tasks += client.submit([daemon.copy("file")])
     daemon.kill()
     assert daemon.process is not None and daemon.process.stderr is not None

@@ -10,7 +10,7 @@ from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.staging.hints import hint_of
 from tests.stager.shared import client, daemon, service
 from tests.support.kept_hints import keeps_hints
-from tests.support.stager import Daemon
+from tests.support.stager import Daemon, finished
 
 __all__ = ["client", "daemon", "keeps_hints", "service"]
 LONG = HINTS["long"]
@@ -41,7 +41,7 @@ def test_a_copy_has_the_hint_of_its_task(
 def test_every_file_of_a_tree_has_it(daemon: Daemon, client: Client) -> None:
     for name in ("tree/a", "tree/deep/b"):
         daemon.make(name, 5000)
-    client.wait(client.submit([daemon.copy("tree", hint=LONG)]))
+    finished(client, daemon.copy("tree", hint=LONG))
     names = ("tree/a", "tree/deep/b")
     assert [kept(daemon, name) for name in names] == [LONG, LONG]
     assert all(map(daemon.arrived, names))

@@ -11,7 +11,7 @@ import pytest
 
 from pegasus_bb.core.units import MIB
 from pegasus_bb.runtime.stager_client.client import Client, NoService
-from tests.support.stager import Daemon, until_moved
+from tests.support.stager import Daemon, finished, until_moved
 
 
 def test_accepted_tasks_survive_and_go_on(daemon: Daemon) -> None:
@@ -149,8 +149,8 @@ def test_a_state_folder_that_cannot_be_written_fails_the_task_not_the_service(
     client = daemon.start()
     users = daemon.state / "users"
     users.write_text("in the way")
-    [ended] = client.wait(client.submit([daemon.copy("file")]))
+    [ended] = finished(client, daemon.copy("file"))
     assert ended["state"] == "failed" and str(users) in ended["message"]
     users.unlink()
-    [ended] = client.wait(client.submit([daemon.copy("file")]))
+    [ended] = finished(client, daemon.copy("file"))
     assert ended["state"] == "done"

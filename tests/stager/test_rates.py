@@ -29,7 +29,7 @@ def test_tasks_with_one_share_have_its_rate_together(
     """Also after a restart; the last who joined says the rate. Others go freely."""
     for name in ("one", "two", "free"):
         daemon.make(name, 4_000_000)
-    daemon.control().ask("pause")
+    daemon.pause()
     one = daemon.copy("one", rate=1e9, share="my run")
     numbers = client.submit([one, daemon.copy("two", rate=4e6, share="my run")])
     daemon.kill()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.stager import Daemon
+from tests.support.stager import Daemon, finished
 
 
 def test_only_its_owner_reads_it(daemon: Daemon) -> None:
@@ -18,7 +18,7 @@ def test_a_damaged_database_is_refused_with_its_path(
     daemon: Daemon, damage: str
 ) -> None:
     client = daemon.start()
-    daemon.control().ask("pause")
+    daemon.pause()
     client.submit([daemon.copy("file")])
     daemon.kill()
     path = daemon.state / "tasks.sqlite"
@@ -35,16 +35,16 @@ def test_what_was_learned_outlives_the_service(daemon: Daemon) -> None:
     client = daemon.start()
 
     def seconds_left() -> float:
-        daemon.control().ask("pause")
+        daemon.pause()
         [task] = client.submit([daemon.copy("file", size=10**9)])
         [shown] = client.status([task], eta=True)
         client.cancel([task])
         return float(shown["seconds_left"])
 
-    client.wait(client.submit([daemon.copy("file")]))
+    finished(client, daemon.copy("file"))
     while (before := seconds_left()) == 10.01:
         pass  # the worker is about to say that it is idle
-    daemon.control().ask("shutdown")
+    daemon.ask_control("shutdown")
     assert daemon.has_ended()
     client = daemon.start()
     assert seconds_left() == before
@@ -52,7 +52,7 @@ def test_what_was_learned_outlives_the_service(daemon: Daemon) -> None:
 
 def test_a_task_is_as_it_was_with_the_next_service(daemon: Daemon) -> None:
     client = daemon.start()
-    daemon.control().ask("pause")
+    daemon.pause()
     more = {"deadline": 9e9, "priority": -3, "rate": 5, "share": "a", "hint": 2}
     client.submit([daemon.copy("plain"), daemon.copy("x", size=6, digest=True, **more)])
     client.submit([{"kind": "remove", "source": "file:///absent"}])

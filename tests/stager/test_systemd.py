@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from pegasus_bb.runtime.stager_client.client import Client
-from tests.support.stager import Daemon
+from tests.support.stager import Daemon, finished
 
 _START = """
 import os, sys
@@ -47,7 +47,7 @@ def test_sockets_of_systemd_are_used_and_left(daemon: Daemon) -> None:
     process = started(daemon, "user", "control")
     daemon.make("file", 10)
     with Client(str(daemon.sockets)) as client:
-        client.wait(client.submit([daemon.copy("file")]))
+        finished(client, daemon.copy("file"))
     assert daemon.arrived("file")
     assert process.wait(timeout=20) == 0
     assert {path.name for path in daemon.sockets.iterdir()} == {"user", "control"}

@@ -13,7 +13,7 @@ from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.runtime.staging.items import stamp
 from tests.stager.shared import client, daemon, service
-from tests.support.stager import Daemon, ends, until_moved
+from tests.support.stager import Daemon, ends, finished, until_moved
 
 __all__ = ["client", "daemon", "service"]
 
@@ -57,7 +57,7 @@ def test_a_drained_service_takes_nothing_and_ends(fresh: Daemon) -> None:
     fresh.make("file", 10)
     client = fresh.start()
     tasks = client.submit([fresh.copy("file")])
-    fresh.control().ask("drain")
+    fresh.ask_control("drain")
     with pytest.raises(Refused, match="takes no new task"):
         client.submit([fresh.copy("file")])
     assert client.wait(tasks)[0]["state"] == "done"
@@ -115,11 +115,11 @@ def test_a_swapped_link_leads_nowhere(
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "file").write_text("not yours")
-    daemon.control().ask("pause")
+    daemon.pause()
     tasks = client.submit([daemon.copy("inner/file")])
     (daemon.folder / "from/inner").rename(daemon.folder / "from/was")
     (daemon.folder / "from/inner").symlink_to(outside)
-    daemon.control().ask("resume")
+    daemon.resume()
     [ended] = client.wait(tasks)
     assert ended["state"] == "failed"
     assert not (daemon.folder / "to/inner/file").exists()
@@ -142,9 +142,9 @@ def test_the_outcome_is_what_lies_there(
 ) -> None:
     daemon.make("file", size)
     tasks = [daemon.copy("file", digest=True), daemon.copy("file")]
-    ended, plain = (client.wait(client.submit([task]))[0] for task in tasks)
+    ended, plain = (finished(client, task)[0] for task in tasks)
     assert ended["outcome"]["digest"] == expected(daemon, "file")["digest"]
     assert ended["outcome"]["size"] == size
     assert plain["outcome"] is None
-    [again] = client.wait(client.submit([daemon.copy("file", digest=True)]))
+    [again] = finished(client, daemon.copy("file", digest=True))
     assert again["outcome"] == expected(daemon, "file")

@@ -105,6 +105,9 @@ class Run:
     def delete(self) -> int:
         return self._start(delete.main)
 
+    def opens_its_gate(self) -> None:
+        assert (self.setup(), self.gate()) == (0, 0)
+
     def _start(self, program: Callable[[list[str]], int]) -> int:
         with redirect_stderr(io.StringIO()) as err:
             status = program(["--bb", self.bb.path])

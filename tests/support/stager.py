@@ -99,9 +99,15 @@ class Daemon:
         return self.connect(CONTROL_SOCKET)
 
     def ask_control(self, what: str) -> None:
-        """What an administrator tells the service, such as pause."""
+        """What an administrator tells the service."""
         with self.control() as client:
             client.ask(what)
+
+    def pause(self) -> None:
+        self.ask_control("pause")
+
+    def resume(self) -> None:
+        self.ask_control("resume")
 
     def kill(self, number: int = signal.SIGKILL) -> None:
         assert self.process is not None
@@ -173,8 +179,12 @@ class Daemon:
 
 def ends(client: Client, *tasks: dict[str, Any]) -> list[tuple[str, str]]:
     """How ``tasks`` end."""
-    found = client.wait(client.submit(tasks))
-    return [(task["state"], task["message"]) for task in found]
+    return [(task["state"], task["message"]) for task in finished(client, *tasks)]
+
+
+def finished(client: Client, *tasks: dict[str, Any]) -> list[dict[str, Any]]:
+    """What is said of ``tasks`` when they have ended."""
+    return client.wait(client.submit(tasks))
 
 
 def until_moved(client: Client, task: int) -> None:

@@ -28,7 +28,7 @@ def service() -> Iterator[SlurmSite]:
 def site(service: SlurmSite) -> Iterator[SlurmSite]:
     Job.made.clear()
     yield service
-    service.ask_control("resume")
+    service.resume()
     for job in Job.made:
         job.tear_down(hurry=True)
     for kept in service.rows_of("kept", uid=0):

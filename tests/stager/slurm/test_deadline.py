@@ -22,7 +22,7 @@ RECORDED = [
 def paused(site: SlurmSite) -> SlurmSite:
     """Copies wait, so their deadlines can be seen."""
     site.file("in", "an input")
-    site.ask_control("pause")
+    site.pause()
     return site
 
 

@@ -29,7 +29,7 @@ def test_while_it_waits_for_room(site: SlurmSite) -> None:
 def test_while_its_data_is_copied_in_and_out(site: SlurmSite) -> None:
     site.file("in", "an input")
     job = Job(site, OWN, *COPIES)
-    site.ask_control("pause")
+    site.pause()
     job.begin()
     job.until_in("staging-in")
     site.serve_again()
@@ -37,7 +37,7 @@ def test_while_its_data_is_copied_in_and_out(site: SlurmSite) -> None:
     own = Path(job.run()["BB_JOB"])
     assert (own / "in").read_text() == "an input"
     (own / "out").write_text("a result")
-    site.ask_control("pause")
+    site.pause()
     job.end()
     job.until_in("staging-out")
     site.serve_again()
@@ -59,7 +59,7 @@ def test_a_later_job_with_the_same_lines_has_copies_of_its_own(
         job.stage_in()
         Path(job.run()["BB_PERSISTENT_Chain1"], "out").write_text(text)
         if text == "first":
-            site.ask_control("pause")
+            site.pause()
             job.call("data_out", exit_code=0)
             until(lambda number=job.id: site.record(number)["tasks"])
             site.serve_again()
@@ -92,11 +92,11 @@ def test_a_job_that_is_cancelled_while_it_is_copied_gives_all_back(
 ) -> None:
     site.file("in", "an input")
     job = Job(site, OWN, *COPIES)
-    site.ask_control("pause")
+    site.pause()
     job.begin()
     job.until_in("staging-in")
     job.tear_down(hurry=True)
-    site.ask_control("resume")
+    site.resume()
     until(lambda: list(site.bb.iterdir()) == [])
     assert site.kept == []
 

@@ -45,11 +45,11 @@ def test_a_job_that_leaves_nothing_ends_when_the_service_can_be_told(
 def test_a_state_that_cannot_be_told_is_told_later(site: SlurmSite) -> None:
     site.file("in", "an input")
     job = Job(site, OWN, *COPIES)
-    site.ask_control("pause")
+    site.pause()
     job.begin()
     job.until_in("staging-in")
     with no_room_in(site.spool / "jobs"):
-        site.ask_control("resume")
+        site.resume()
         until(lambda: recorded(site, job) == "staged-in")
     job.until_staged("in")
 

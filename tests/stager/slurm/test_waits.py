@@ -36,14 +36,14 @@ def submit(site: SlurmSite, count: int = 1) -> None:
 
 def drain(site: SlurmSite) -> None:
     """It cannot end yet: a task of another user's waits."""
-    site.ask_control("pause")
+    site.pause()
     submit(site)
     site.ask_control("drain")
 
 
 def upgrade(site: SlurmSite) -> None:
     """What was accepted is done, the service has ended, and a new one is started."""
-    site.ask_control("resume")
+    site.resume()
     assert site.has_ended()
     site.serve()
 

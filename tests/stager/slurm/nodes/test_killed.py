@@ -27,12 +27,12 @@ def test_while_the_job_waits_for_its_data(
 ) -> None:
     site.file("in", "an input")
     job = NodeJob(site, *BOTH_WAYS)
-    n1.ask_control("pause")
+    n1.pause()
     job.stage_in()
     hook = job.pre_run()
     until(lambda: n1.folders)
     who(site, n1, killed).serve_again()
-    n1.ask_control("resume")
+    n1.resume()
     assert job.begun(hook) == (SUCCESS, "")
     [folder] = n1.folders
     assert (folder / "in").read_text() == "an input"
@@ -45,12 +45,12 @@ def test_while_results_are_saved(site: NodeSite, n1: Node, killed: str) -> None:
     job = NodeJob(site, *BOTH_WAYS)
     assert job.start() == (SUCCESS, "")
     (n1.folders[0] / "out").write_text("a result")
-    n1.ask_control("pause")
+    n1.pause()
     job.end()
     until(lambda: n1.orders)
     who(site, n1, killed).serve_again()
     assert job.is_busy("out")
-    n1.ask_control("resume")
+    n1.resume()
     job.until_staged("out")
     assert site.saved == "a result"
     job.tear_down()
@@ -77,14 +77,14 @@ def test_a_node_that_is_down_gets_its_orders_later(site: NodeSite, n1: Node) -> 
 def test_an_order_that_comes_twice_changes_nothing(site: NodeSite, n1: Node) -> None:
     """The node was killed between its answer and the end of the letter."""
     site.file("in", "an input")
-    n1.ask_control("pause")
+    n1.pause()
     job = NodeJob(site, *BOTH_WAYS)
     job.stage_in()
     hook = job.pre_run()
     until(lambda: n1.orders)
     [letter] = Mailbox(str(site.mailbox)).letters("n1", ORDERS)
     text = Path(letter.path).read_text()
-    n1.ask_control("resume")
+    n1.resume()
     assert job.begun(hook) == (SUCCESS, "")
     [folder] = n1.folders
     (folder / "in").write_text("changed by the job")

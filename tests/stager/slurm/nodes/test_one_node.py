@@ -75,7 +75,7 @@ def test_a_job_that_is_cancelled_while_it_waits_lets_go(
     site: NodeSite, n1: Node
 ) -> None:
     site.file("in")
-    n1.ask_control("pause")
+    n1.pause()
     job = NodeJob(site, *BOTH_WAYS)
     job.stage_in()
     hook = job.pre_run()

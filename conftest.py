@@ -98,6 +98,14 @@ def own_state(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
 
 
+@pytest.fixture
+def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file of the test's own."""
+    path = tmp_path / "ledger.jsonl"
+    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(path))
+    return path
+
+
 @pytest.fixture(scope="session", autouse=True)
 def one_archive() -> None:
     """To make it of the modules that travel takes longer than the rest of a plan."""

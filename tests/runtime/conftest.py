@@ -26,8 +26,7 @@ def site_without_reservation(tmp_path: Path) -> Site:
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
+def run(tmp_path: Path, ledger: Path) -> Run:
     return Run(tmp_path)
 
 

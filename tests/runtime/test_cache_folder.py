@@ -86,8 +86,9 @@ def ended_well(pid: int) -> bool:
 
 
 class TestAtOnce:
-    def test_of_forty_starts_one_brings_it(self, cache: CacheFolder) -> None:
-        disk = Path(cache.path).parent
+    def test_of_forty_starts_one_brings_it(
+        self, cache: CacheFolder, disk: Path
+    ) -> None:
         given = source(disk)
         go_on = disk.parent / "go on"
         log = disk.parent / "log"
@@ -106,9 +107,8 @@ class TestAtOnce:
         assert len(folders(cache)) == 1
 
     def test_one_that_is_killed_while_it_brings_leaves_it_to_the_next(
-        self, cache: CacheFolder, monkeypatch: pytest.MonkeyPatch
+        self, cache: CacheFolder, disk: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        disk = Path(cache.path).parent
         given = source(disk)
 
         def half(source: Source, folder: str) -> bool:
@@ -133,9 +133,9 @@ class TestAtOnce:
         assert len(folders(cache)) == 1
 
     def test_a_damaged_copy_in_use_stays_and_is_used_by_no_other_job(
-        self, cache: CacheFolder
+        self, cache: CacheFolder, disk: Path
     ) -> None:
-        given = source(Path(cache.path).parent)
+        given = source(disk)
         lease = bring(cache, given)
         Path(lease.path).chmod(0o600)
         Path(lease.path).write_bytes(b"other")
@@ -146,10 +146,10 @@ class TestAtOnce:
         assert use(cache, given)
 
     def test_a_damaged_copy_that_another_job_just_looks_at_is_brought_anew(
-        self, cache: CacheFolder, monkeypatch: pytest.MonkeyPatch
+        self, cache: CacheFolder, disk: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Both find the damage, and the other one still has its lock."""
-        given = source(Path(cache.path).parent)
+        given = source(disk)
         lease = bring(cache, given)
         Path(lease.path).chmod(0o600)
         Path(lease.path).write_bytes(b"other")
@@ -160,8 +160,9 @@ class TestAtOnce:
 
 
 class TestRoom:
-    def test_the_least_recently_used_goes_first(self, cache: CacheFolder) -> None:
-        disk = Path(cache.path).parent
+    def test_the_least_recently_used_goes_first(
+        self, cache: CacheFolder, disk: Path
+    ) -> None:
         now = time.time()
         for age, name in enumerate(("a", "b"), start=1):
             use(cache, source(disk, name), now - 1000 * age)
@@ -173,9 +174,8 @@ class TestRoom:
         assert names(cache) == ["a", "d"]
 
     def test_what_a_job_reads_stays_and_the_next_one_helps_itself(
-        self, cache: CacheFolder
+        self, cache: CacheFolder, disk: Path
     ) -> None:
-        disk = Path(cache.path).parent
         leases = [bring(cache, source(disk, name)) for name in ("a", "b")]
         assert cache.bring(source(disk, "c")) is None
         assert names(cache) == ["a", "b"]
@@ -185,17 +185,15 @@ class TestRoom:
         assert names(cache) == ["b", "c"]
 
     def test_one_that_is_larger_than_the_cache_removes_nothing(
-        self, cache: CacheFolder
+        self, cache: CacheFolder, disk: Path
     ) -> None:
-        disk = Path(cache.path).parent
         use(cache, source(disk, "a"))
         assert cache.bring(source(disk, "large", 101 * KIB)) is None
         assert names(cache) == ["a"]
 
     def test_what_no_job_used_for_a_week_is_removed_by_the_next(
-        self, cache: CacheFolder
+        self, cache: CacheFolder, disk: Path
     ) -> None:
-        disk = Path(cache.path).parent
         use(cache, source(disk, "a"), time.time() - 8 * 86400)
         use(cache, source(disk, "b"))
         left = Path(cache.path, "0000.5.part")  # of a killed job
@@ -208,10 +206,10 @@ class TestRoom:
     def test_a_full_disk_leaves_nothing_and_the_job_brings_it_itself(
         self,
         cache: CacheFolder,
+        disk: Path,
         monkeypatch: pytest.MonkeyPatch,
         capsys: pytest.CaptureFixture[str],
     ) -> None:
-        disk = Path(cache.path).parent
         given = source(disk)
         inputs = InputCache(cache, {"in.dat": ""})
         with full_disk(monkeypatch):
@@ -222,9 +220,8 @@ class TestRoom:
         inputs.close()
 
     def test_what_is_there_needs_no_space_and_what_is_unused_makes_some(
-        self, cache: CacheFolder, monkeypatch: pytest.MonkeyPatch
+        self, cache: CacheFolder, disk: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        disk = Path(cache.path).parent
         use(cache, source(disk, "in.dat"))
         use(cache, source(disk, "other"))
         settings = {"path": str(disk), "mount": "any"}

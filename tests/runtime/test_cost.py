@@ -119,8 +119,8 @@ def test_a_program_takes_steps_by_its_files_and_not_by_files_times_results(
     program: Callable[[Path, int], Work],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    ledger: Path,
 ) -> None:
-    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
     monkeypatch.chdir(tmp_path)  # and back, after the test
     counted = []
     for number in (FEW, MANY):

@@ -294,8 +294,7 @@ def test_a_plan_that_was_killed_is_no_success(tmp_path: Path, missing: str) -> N
 
 
 @pytest.fixture
-def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
+def refused(tmp_path: Path, ledger: Path) -> Run:
     run = Run(tmp_path, fail="create*1: no such pool")
     run.promise({"one.txt": "/out/one.txt"})
     assert run.setup() == 76

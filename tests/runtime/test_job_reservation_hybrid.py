@@ -93,10 +93,9 @@ def test_without_the_shared_reservation_it_does_not_start(site: HybridSite) -> N
 class TestAFullTier:
     @pytest.fixture
     def full(
-        self, directory: HybridSite, monkeypatch: pytest.MonkeyPatch
+        self, directory: HybridSite, monkeypatch: pytest.MonkeyPatch, ledger: Path
     ) -> HybridSite:
         monkeypatch.setattr(open_reservation, "PATIENCE", 0.0)
-        monkeypatch.setenv("PEGASUS_BB_LEDGER", str(directory.root / "ledger.jsonl"))
         for request in (directory.bbdir.transient(), directory.bbdir.request()):
             name = "request" if request.prefix == PREFIX else "transient"
             settings = {**request.settings, "quota": "4MiB"}

@@ -24,8 +24,7 @@ class SlurmRun(Run):
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SlurmRun:
-    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ledger: Path) -> SlurmRun:
     answer_as_slurm(tmp_path, monkeypatch)
     (tmp_path / "slurm.json").write_text(json.dumps(FRESH))
     found = SlurmRun(tmp_path)

@@ -63,9 +63,8 @@ def flash(tmp_path: Path) -> Iterator[Flash]:
 
 
 @pytest.fixture
-def run(tmp_path: Path, flash: Flash, monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(tmp_path: Path, flash: Flash, ledger: Path) -> Run:
     """On a directory tier with that service, and with all of its results safe."""
-    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
     run = Run(tmp_path, service=str(flash.sockets))
     run.opens_its_gate()
     return run

@@ -12,7 +12,7 @@ from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from tests.support.forked import pegasus_bb
 from tests.support.stager import Daemon, finished
-from tests.support.waiting import until
+from tests.support.waiting import until, until_gone
 
 FULL = (
     "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, "
@@ -64,7 +64,7 @@ def test_a_move_whose_end_is_lost_is_known_by_its_note(daemon: Daemon) -> None:
     daemon.kill()
     [ended] = daemon.start().wait([task])
     assert (ended["state"], ended["message"]) == ("done", "")
-    until(lambda: not note.exists())
+    until_gone(note)
 
 
 def test_the_service_starts_on_a_full_disk(daemon: Daemon) -> None:

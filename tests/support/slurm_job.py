@@ -80,11 +80,15 @@ class Job:
         assert self.call("pre_run") == (SUCCESS, "")
         return found
 
+    def runs_in(self) -> Path:
+        """Its own buffer, where Slurm starts it."""
+        return Path(self.run()["BB_JOB"])
+
     def compute(self, result: str = "") -> Path:
         """Its own buffer, in which it leaves ``result``; the service knows that it
         runs."""
         self.stage_in()
-        own = Path(self.run()["BB_JOB"])
+        own = self.runs_in()
         if result:
             (own / "out").write_text(result)
         self.until_in("running")

@@ -104,6 +104,10 @@ class SlurmSite(SiteDaemon):
         """MiB of the pool."""
         return int(self.rows_of("pools")[0]["free"]) >> 20
 
+    def until_free(self) -> None:
+        """Until nothing has a part of the pool."""
+        until(lambda: self.free == 10)
+
     def records(self, kind: str = "SlurmJob") -> list[dict[str, Any]]:
         """What the service has stored of its jobs."""
         rows = self.rows("SELECT record FROM records WHERE kind = ?", kind)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 
@@ -14,3 +15,7 @@ def until(true: Callable[[], Any], seconds: float = 120.0, pause: float = 0.02) 
         assert time.monotonic() < deadline, f"not within {seconds:g} s"
         time.sleep(pause)
     return answer
+
+
+def until_gone(path: Path) -> None:
+    until(lambda: not path.exists())

@@ -89,13 +89,10 @@ def test_a_full_tier_is_planned_again_with_what_its_file_system_has(
 
 
 @pytest.fixture
-def request_(
-    folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Request:
+def request_(folder: Folder, tmp_path: Path, ledger: Path) -> Request:
     """Of a run that has not asked for it yet; the tier's folder is not there."""
     folder.job("a")
     folder.write()
-    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
     request = request_of("pbbstatus", tmp_path / "tier")
     (folder.path / "bb").mkdir()
     write_json(str(folder.path / "bb" / "plan.json"), {"version": 2, "dag": "w.dag"})

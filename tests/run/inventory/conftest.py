@@ -165,8 +165,7 @@ class Runs:
 
 
 @pytest.fixture
-def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runs:
-    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
+def runs(tmp_path: Path, ledger: Path) -> Runs:
     (tmp_path / "tier").mkdir()
     return Runs(tmp_path)
 

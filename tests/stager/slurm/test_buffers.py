@@ -8,7 +8,7 @@ from typing import Any
 from tests.support.slurm_job import Job
 from tests.support.slurm_stager import SUCCESS, SlurmSite
 from tests.support.stager import ME
-from tests.support.waiting import until
+from tests.support.waiting import until, until_gone
 
 from .shared import service, site
 
@@ -140,4 +140,4 @@ def test_a_buffer_that_a_job_uses_goes_when_the_job_has_ended(site: SlurmSite) -
     job.stage_out()
     assert (site.lustre / "a").read_text() == "a result"
     job.tear_down()
-    until(lambda: not path.exists())
+    until_gone(path)

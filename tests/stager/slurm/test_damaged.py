@@ -49,7 +49,7 @@ def test_moved_away_its_folders_stay_and_no_other_gets_them(
     later = Job(site, OWN)
     later.id = 7
     later.stage_in()
-    assert Path(later.run()["BB_JOB"]) != result.parent
+    assert later.runs_in() != result.parent
     assert result.read_text() == "a result"
     again = site.ask("create", "name=data", "capacity=3MiB", "uuid=u1")
     assert again["ok"]["buffer"]["state"] == "ready"

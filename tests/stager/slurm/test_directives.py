@@ -179,5 +179,5 @@ def test_a_line_that_follows_a_directive_says_nothing_to_the_service(
     line = "stage_in lustre://in.txt job://a\nuid=1\n\ndo=teardown\nstate=gone"
     job = Job(site, own, line)
     job.stage_in()
-    folder = Path(job.run()["BB_JOB"])
+    folder = job.runs_in()
     assert (folder / "a").stat().st_uid == folder.stat().st_uid == ME

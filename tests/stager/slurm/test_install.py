@@ -17,6 +17,7 @@ from pegasus_bb.stager.slurm.install_hooks import (
     dry_run_text,
     hooks_text,
     missing_functions,
+    take_out,
 )
 from tests.support.lua_program import host_lua
 
@@ -49,12 +50,16 @@ def run(
     return subprocess.run(argv, capture_output=True, text=True)
 
 
+def install(conf: Path, spool: str = "/srv/spool") -> str:
+    return installing.install(str(conf), spool)
+
+
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
 def test_the_hooks_name_the_spool_of_the_site(conf: Path, tried: None) -> None:
-    path = installing.install(str(conf), "/srv/spool")
+    path = install(conf)
     text = Path(path).read_text()
     assert 'local SPOOL = "/srv/spool"\n' in text
     assert missing_functions(text) == []
@@ -82,28 +87,28 @@ def test_the_command_prints_what_slurm_needs(
 def test_what_was_there_comes_back(conf: Path, tried: None) -> None:
     (conf / "burst_buffer.lua").write_text("-- the site's own\n")
     for _ in range(2):  # the second one is an upgrade of ours
-        installing.install(str(conf), "/srv/spool")
+        install(conf)
     assert (conf / "burst_buffer.lua.before").read_text() == "-- the site's own\n"
-    installing.take_out(str(conf))
+    take_out(str(conf))
     assert (conf / "burst_buffer.lua").read_text() == "-- the site's own\n"
     with pytest.raises(UsageError, match="not ours; nothing is changed"):
-        installing.take_out(str(conf))
+        take_out(str(conf))
 
 
 def test_two_files_of_others_are_not_made_one(conf: Path, tried: None) -> None:
     (conf / "burst_buffer.lua").write_text("-- the site's own\n")
     (conf / "burst_buffer.lua.before").write_text("-- an older one\n")
     with pytest.raises(UsageError, match="both not ours"):
-        installing.install(str(conf), "/srv/spool")
+        install(conf)
     assert (conf / "burst_buffer.lua").read_text() == "-- the site's own\n"
     assert (conf / "burst_buffer.lua.before").read_text() == "-- an older one\n"
 
 
 def test_hooks_that_slurm_still_needs_stay(conf: Path, tried: None) -> None:
-    installing.install(str(conf), "/srv/spool")
+    install(conf)
     (conf / "slurm.conf").write_text("BurstBufferType=burst_buffer/lua\n")
     with pytest.raises(UsageError, match="slurmctld ends at its next start"):
-        installing.take_out(str(conf))
+        take_out(str(conf))
     assert "burst_buffer.lua" in names(conf)
 
 
@@ -112,7 +117,7 @@ def test_a_spool_that_lua_would_misread_is_refused(
     conf: Path, tried: None, spool: str
 ) -> None:
     with pytest.raises(UsageError, match="an absolute path without quotes"):
-        installing.install(str(conf), spool)
+        install(conf, spool)
     assert names(conf) == ["slurm.conf"]
 
 
@@ -130,7 +135,7 @@ def test_a_function_that_fails_when_it_is_called_is_found(
     bad = re.sub(rf"(function slurm_bb_{name}\(.*\))", r"\1 nothing.at_all()", TEXT)
     monkeypatch.setattr(installing, "hooks_text", lambda spool: bad)
     with pytest.raises(UsageError, match="nothing"):
-        installing.install(str(conf), "/srv/spool")
+        install(conf)
     assert names(conf) == ["slurm.conf"]
 
 
@@ -178,8 +183,8 @@ def test_a_slurm_that_is_too_old_is_refused(
         (folder / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     if is_taken:
-        installing.install(str(conf), "/srv/spool")
+        install(conf)
         return
     with pytest.raises(UsageError, match=r"23\.11\.4 has 11 of the 13"):
-        installing.install(str(conf), "/srv/spool")
+        install(conf)
     assert names(conf) == ["slurm.conf"]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.slurm_job import OWN, STAGE_IN, STAGE_OUT, Job
 from tests.support.slurm_stager import ERROR, SUCCESS, SlurmSite
-from tests.support.waiting import until
+from tests.support.waiting import until, until_gone
 
 from .shared import service, site
 
@@ -31,7 +30,7 @@ def test_it_gets_its_inputs_and_its_results_are_saved(site: SlurmSite) -> None:
     job.stage_out()
     job.tear_down()
     assert (site.lustre / "out" / "a").read_text() == "a result"
-    until(lambda: site.free == 10)
+    site.until_free()
     assert list(site.bb.iterdir()) == []
 
 
@@ -56,7 +55,7 @@ def test_a_job_that_cannot_be_staged_in_says_why_before_it_computes(
         words = job.fail()
         assert why in words and len(words) < 1100
         job.tear_down(hurry=True)
-        until(lambda: site.free == 10)
+        site.until_free()
 
 
 def test_a_result_that_cannot_be_saved_is_kept_and_saved_later(site: SlurmSite) -> None:
@@ -73,7 +72,7 @@ def test_a_result_that_cannot_be_saved_is_kept_and_saved_later(site: SlurmSite) 
     site.serve_again()
     until(lambda: site.kept == [])
     assert site.saved == "a result"
-    until(lambda: site.free == 10)
+    site.until_free()
 
 
 def test_kept_results_are_discarded_by_their_user_only(site: SlurmSite) -> None:
@@ -85,14 +84,14 @@ def test_kept_results_are_discarded_by_their_user_only(site: SlurmSite) -> None:
     assert other["error"]["code"] == "not-kept"
     assert own.exists()
     assert site.ask("discard", f"job={job.id}") == {"ok": {"discarded": 1}}
-    until(lambda: not own.exists())
+    until_gone(own)
 
 
 def test_a_failed_job_need_not_have_made_all_results(site: SlurmSite) -> None:
     copies = ("stage_out job://log lustre://log", STAGE_OUT)
     job = Job(site, OWN, *copies)
     job.stage_in()
-    (Path(job.run()["BB_JOB"]) / "log").write_text("why")
+    (job.runs_in() / "log").write_text("why")
     job.stage_out(exit_code=768)
     assert (site.lustre / "log").read_text() == "why"
 
@@ -101,7 +100,7 @@ def test_a_missing_destination_is_no_missing_result(site: SlurmSite) -> None:
     """A file system that is not mounted: the job failed, and its log is there."""
     job = Job(site, OWN, "stage_out job://log lustre://log")
     job.stage_in()
-    (Path(job.run()["BB_JOB"]) / "log").write_text("why")
+    (job.runs_in() / "log").write_text("why")
     elsewhere = site.lustre.rename(site.folder / "elsewhere")
     words = job.fail_to_save(exit_code=768)
     assert f"{site.lustre}: No such file" in words
@@ -139,7 +138,7 @@ def test_while_the_service_is_away_everything_waits(site: SlurmSite) -> None:
     assert job.is_busy("in")
     site.serve()
     job.until_staged("in")
-    own = Path(job.run()["BB_JOB"])
+    own = job.runs_in()
     (own / "out").write_text("a result")
     site.kill()
     job.end()
@@ -148,7 +147,7 @@ def test_while_the_service_is_away_everything_waits(site: SlurmSite) -> None:
     job.until_staged("out")
     assert site.saved == "a result"
     job.tear_down()
-    until(lambda: not own.exists())
+    until_gone(own)
 
 
 def test_a_job_that_leaves_nothing_waits_for_no_word_at_its_end(
@@ -164,7 +163,7 @@ def test_a_job_that_leaves_nothing_waits_for_no_word_at_its_end(
     assert own.is_dir()
     site.serve()
     job.tear_down()
-    until(lambda: not own.exists())
+    until_gone(own)
 
 
 def test_it_does_not_run_before_its_data_is_there(site: SlurmSite) -> None:
@@ -197,7 +196,7 @@ def test_each_lua_will_do_and_numbers_as_slurm_gives_them(
     assert fresh_site.hooks.call("job_process", *words) == (SUCCESS, "")
     assert job.call("setup", start_time=1.7e9) == (SUCCESS, "")
     job.stage_in()
-    assert (Path(job.run()["BB_JOB"]) / "in").exists()
+    assert (job.runs_in() / "in").exists()
     job.stage_out(exit_code=kind(0))
     job.tear_down()
     assert (fresh_site.lustre / "out").exists()
@@ -210,5 +209,5 @@ def test_a_job_that_slurm_has_forgotten_gives_its_room_back(site: SlurmSite) -> 
     job.compute("a result")
     job.stage_out()
     site.age(31, job.id)
-    until(lambda: site.free == 10)
+    site.until_free()
     assert site.saved == "a result"

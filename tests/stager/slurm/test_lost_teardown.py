@@ -52,7 +52,7 @@ def test_its_space_comes_back(site: SlurmSite) -> None:
     said(site).write_text(f"{waits.id} PENDING \n{cancelled.id} CANCELLED \n")
     site.age(LONG, waits.id, purged.id)
     until(lambda: folders(site) == {f"job.{waits.id}", f"job.{new.id}"})
-    assert Path(waits.run()["BB_JOB"]).is_dir()
+    assert waits.runs_in().is_dir()
     for job in (cancelled, purged):
         job.tear_down(hurry=True)  # which may come all the same
 
@@ -63,7 +63,7 @@ def test_without_an_answer_of_slurm_all_stays(site: SlurmSite) -> None:
     site.age(LONG, job.id)
     asked = site.folder / "asked"
     until(lambda: asked.exists() and asked.stat().st_size > 1)
-    assert Path(job.run()["BB_JOB"]).is_dir()
+    assert job.runs_in().is_dir()
 
 
 def asked_twice_more(site: SlurmSite) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.support.slurm_job import COPIES, OWN, STAGE_OUT, Job
 from tests.support.slurm_stager import SUCCESS, SlurmSite
-from tests.support.waiting import until
+from tests.support.waiting import until, until_gone
 
 from .shared import service, site
 
@@ -34,7 +34,7 @@ def test_while_its_data_is_copied_in_and_out(site: SlurmSite) -> None:
     job.until_in("staging-in")
     site.serve_again()
     job.until_staged("in")
-    own = Path(job.run()["BB_JOB"])
+    own = job.runs_in()
     assert (own / "in").read_text() == "an input"
     (own / "out").write_text("a result")
     site.pause()
@@ -74,7 +74,7 @@ def test_every_note_may_come_twice(site: SlurmSite) -> None:
     job = Job(site, OWN, *COPIES)
     job.stage_in()
     job.stage_in()
-    own = Path(job.run()["BB_JOB"])
+    own = job.runs_in()
     (own / "out").write_text("a result")
     assert job.run() == {"BB_JOB": str(own)}
     job.stage_out()
@@ -83,7 +83,7 @@ def test_every_note_may_come_twice(site: SlurmSite) -> None:
         job.tear_down()
         job.stage_out()
     assert site.saved == "a result"
-    until(lambda: not own.exists())
+    until_gone(own)
     assert site.kept == []
 
 
@@ -116,7 +116,7 @@ def test_a_note_of_before_a_job_began_is_no_new_job(site: SlurmSite) -> None:
     own = job.compute()
     note = site.spool / "requests" / "0000000001.1.data_in"
     note.write_text(f"do=data_in\njob={job.id}\nuid={job.uid}\ngid={job.uid}\n\n")
-    until(lambda: not note.exists())
+    until_gone(note)
     assert (own.exists(), job.known()) == (True, "running")
     assert site.kept == []
 

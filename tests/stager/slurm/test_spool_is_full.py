@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.support.slurm_job import OWN, STAGE_IN, STAGE_OUT, Job
 from tests.support.slurm_stager import ERROR, SUCCESS, SlurmSite
-from tests.support.waiting import until
+from tests.support.waiting import until, until_gone
 
 from .shared import service, site
 
@@ -39,7 +39,7 @@ def test_a_job_that_leaves_nothing_ends_when_the_service_can_be_told(
         assert job.is_busy("out")
     assert job.call("test_data_out") == (SUCCESS, "")
     job.tear_down()
-    until(lambda: not own.exists())
+    until_gone(own)
 
 
 def test_a_state_that_cannot_be_told_is_told_later(site: SlurmSite) -> None:

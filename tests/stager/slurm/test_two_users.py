@@ -13,7 +13,7 @@ from tests.stager.lives import CAPABLE, LIVES, NAME, capable, user
 from tests.support.slurm_job import OWN, Job
 from tests.support.slurm_stager import SUCCESS, SlurmSite
 from tests.support.stager import open_to_all
-from tests.support.waiting import until
+from tests.support.waiting import until, until_gone
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root copies as others")
 # bob has a name: share wants one
@@ -152,7 +152,7 @@ def test_a_number_that_comes_again_saves_the_results_of_the_first_job(
     second = Job(open_site, OWN, uid=BOB)
     second.id = first.id
     second.stage_in()
-    until(lambda: not result.exists())
+    until_gone(result)
     saved = open_site.lustre / str(ANN) / "out"
     assert (saved.read_text(), saved.stat().st_uid) == (f"of {ANN}", ANN)
-    assert Path(second.run()["BB_JOB"]).stat().st_uid == BOB
+    assert second.runs_in().stat().st_uid == BOB

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,7 +60,7 @@ def test_while_it_drains_and_they_go_on_with_the_next_one(site: SlurmSite) -> No
     new.until_staged("in")
     running.until_staged("out")
     assert site.saved == "a result"
-    assert (Path(new.run()["BB_JOB"]) / "in").read_text() == "an input"
+    assert (new.runs_in() / "in").read_text() == "an input"
 
 
 def test_while_its_database_is_full_and_they_go_on_by_themselves(

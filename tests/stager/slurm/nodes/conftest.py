@@ -81,6 +81,10 @@ class Node(SiteDaemon):
     def orders(self) -> list[str]:
         return [path.name for path in self.alive.parent.glob("orders/*.json")]
 
+    def until_clean(self) -> None:
+        """Until nothing of any job is left."""
+        until(lambda: self.folders == [] and self.orders == [])
+
 
 class NodeJob(Job):
     """A job on ``nodes``, a list of hosts as Slurm writes it."""

@@ -71,7 +71,7 @@ def test_a_node_that_is_down_gets_its_orders_later(site: NodeSite, n1: Node) -> 
     site.serve_again()
     assert len(n1.folders) == 1
     n1.serve()
-    until(lambda: n1.folders == [] and n1.orders == [])
+    n1.until_clean()
 
 
 def test_an_order_that_comes_twice_changes_nothing(site: NodeSite, n1: Node) -> None:

@@ -25,7 +25,7 @@ def test_data_is_on_the_node_when_the_job_starts(site: NodeSite, n1: Node) -> No
     job.stage_out()
     assert site.saved == "a result"
     job.tear_down()
-    until(lambda: n1.folders == [] and n1.orders == [])
+    n1.until_clean()
     assert site.kept == []
 
 
@@ -35,7 +35,7 @@ def test_an_input_that_is_missing_keeps_the_job_from_starting(
     job = NodeJob(site, "stage_in lustre://absent node://in")
     words = job.fails_to_start()
     assert "n1: " in words and "/absent: No such file" in words
-    until(lambda: n1.folders == [] and n1.orders == [])
+    n1.until_clean()
 
 
 def test_a_node_that_is_down_is_named_when_time_is_over(site: NodeSite) -> None:
@@ -82,7 +82,7 @@ def test_a_job_that_is_cancelled_while_it_waits_lets_go(
     until(lambda: n1.folders)
     job.tear_down(hurry=True)
     assert job.begun(hook) == (ERROR, "pegasus_bb: the job was cancelled")
-    until(lambda: n1.folders == [] and n1.orders == [])
+    n1.until_clean()
 
 
 def test_pre_run_may_come_twice(site: NodeSite, n1: Node) -> None:

@@ -97,13 +97,13 @@ def _edit_arguments(site: Site, first: str) -> None:
 
 
 def failed_once_and_mended(site: Site) -> None:
-    assert site.run("bb").returncode == 80
+    site.fails("bb")
     right_arguments(site)
 
 
 def second_failed_and_first_mended(site: Site) -> None:
     task(site, "grep -q ACGT $2", "b")
-    assert site.run("bb").returncode == 80
+    site.fails("bb")
     task(site, name="a")
 
 
@@ -119,7 +119,7 @@ def with_a_property(site: Site) -> None:
 
 
 def failed_once_and_property_mended(site: Site) -> None:
-    assert site.run("bb").returncode == 80
+    site.fails("bb")
     (site.work / "pegasus.properties").write_text("pegasus.bb.drain = off\n")
 
 
@@ -129,7 +129,7 @@ def without(path: str) -> Callable[[Site], None]:
 
 def failed_once_and_unmounted(site: Site) -> None:
     task(site, "exit 3", "b")
-    assert site.run("bb").returncode == 80
+    site.fails("bb")
     mended(site)
     without("fast")(site)
 
@@ -139,7 +139,7 @@ def brought_back(path: str) -> Callable[[Site], None]:
 
 
 def failed_once_and_given_back(site: Site) -> None:
-    assert site.run("bb").returncode == 80
+    site.fails("bb")
     mended(site)
     site.bb("release", site.request("bb")["name"], "--discard", check=True)
 

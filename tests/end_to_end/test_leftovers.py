@@ -22,7 +22,7 @@ def listed(site: Site, *options: str) -> list[dict[str, Any]]:
 def test_a_submit_directory_that_was_removed(site: Site) -> None:
     submit = site.planned("bb", *PERSISTENT)
     site.trouble.write_text("e.dat")
-    assert site.run("bb").returncode == 80
+    site.fails("bb")
     [name] = site.reservations()
     submit.rename(site.root / "moved")
     [found] = listed(site)

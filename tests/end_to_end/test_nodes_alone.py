@@ -15,11 +15,17 @@ TRANSIENT = ("--bb-mode", "transient")
 
 
 @pytest.fixture
-def pool(site: Site) -> Site:
-    if why := what_is_missing():
-        pytest.skip(why)
+def alone(site: Site) -> Site:
+    """Its nodes have a disk each, and do not see the submit directory."""
     site.has_disks(mount="any", submit_dir="local")
     return site
+
+
+@pytest.fixture
+def pool(alone: Site) -> Site:
+    if why := what_is_missing():
+        pytest.skip(why)
+    return alone
 
 
 def planned(pool: Site, *more: str) -> Path:
@@ -39,7 +45,7 @@ def test_files_come_and_go_with_each_job(pool: Site, chains: str) -> None:
 def test_a_failed_task_is_tried_again_and_its_note_comes_back(pool: Site) -> None:
     folder = planned(pool, "--cleanup", "none")
     pool.trouble.write_text("d.dat")
-    assert pool.run("bb").returncode != 0
+    pool.fails("bb")
     failed = json.loads((folder / "bb/stage_out/mix_D.json").read_text())
     assert failed["status"] == 1
     said = pool.tasks("bb")["D"]["files"]["stderr"]["data"]
@@ -60,7 +66,7 @@ def test_an_input_that_a_task_changes_is_its_own(pool: Site) -> None:
 
 def test_a_disk_without_room_fails_its_job_and_nothing_else(pool: Site) -> None:
     folder = planned(pool, "--bb-capacity", "1000PiB")
-    assert pool.run("bb").returncode != 0
+    pool.fails("bb")
     said = "".join(each.read_text() for each in folder.glob("*/*/mix_A.err.*"))
     assert "this job needs" in said
     assert "on the PFS" not in said
@@ -95,10 +101,9 @@ REFUSED = [
 
 @pytest.mark.parametrize(("options", "says"), REFUSED)
 def test_what_needs_the_submit_host_is_refused(
-    site: Site, options: tuple[str, ...], says: str
+    alone: Site, options: tuple[str, ...], says: str
 ) -> None:
-    site.has_disks(mount="any", submit_dir="local")
-    assert says in site.refuses("bb", *options)
+    assert says in alone.refuses("bb", *options)
 
 
 def test_a_file_on_the_pfs_is_refused(site: Site) -> None:
@@ -108,43 +113,38 @@ def test_a_file_on_the_pfs_is_refused(site: Site) -> None:
     assert "nodes see nothing of the submit host" in said
 
 
-def test_a_name_that_a_list_of_htcondor_cannot_have_is_refused(site: Site) -> None:
-    site.has_disks(mount="any", submit_dir="local")
-    with site.edited("workflow.yml") as workflow:
+def test_a_name_that_a_list_of_htcondor_cannot_have_is_refused(alone: Site) -> None:
+    with alone.edited("workflow.yml") as workflow:
         for use in (use for job in workflow["jobs"] for use in job["uses"]):
             use.update(lfn="a,b.dat") if use["lfn"] == "a.dat" else None
-    assert "HTCondor's lists of files have no commas" in site.refuses("bb", *TRANSIENT)
+    assert "HTCondor's lists of files have no commas" in alone.refuses("bb", *TRANSIENT)
 
 
-def test_a_checkpoint_is_refused(site: Site) -> None:
-    site.has_disks(mount="any", submit_dir="local")
-    with site.edited("workflow.yml") as workflow:
+def test_a_checkpoint_is_refused(alone: Site) -> None:
+    with alone.edited("workflow.yml") as workflow:
         workflow["jobs"][0]["uses"].append({"lfn": "saved", "type": "checkpoint"})
-    assert "checkpoint saved is saved to the scratch" in site.refuses("bb", *TRANSIENT)
+    assert "checkpoint saved is saved to the scratch" in alone.refuses("bb", *TRANSIENT)
 
 
-def test_a_real_pegasus_plans_no_such_run(site: Site) -> None:
-    site.has_disks(mount="any", submit_dir="local")
-    said = site.refuses("bb", *TRANSIENT, "--bb-planner", "pegasus")
+def test_a_real_pegasus_plans_no_such_run(alone: Site) -> None:
+    said = alone.refuses("bb", *TRANSIENT, "--bb-planner", "pegasus")
     assert "pegasus-plan" in said
 
 
 @pytest.mark.parametrize("name", ["bin", "runtime.zip", "transient.json"])
 def test_a_scratch_with_the_name_of_a_file_of_ours_is_refused(
-    site: Site, name: str
+    alone: Site, name: str
 ) -> None:
-    site.has_disks(mount="any", submit_dir="local")
-    said = site.refuses("bb", *TRANSIENT, "--relative-dir", f"runs/{name}")
+    said = alone.refuses("bb", *TRANSIENT, "--relative-dir", f"runs/{name}")
     assert "another last name would do" in said
 
 
-def test_files_that_the_user_lets_travel_come_and_go_as_well(site: Site) -> None:
-    site.has_disks(mount="any", submit_dir="local")
-    with site.edited("workflow.yml") as workflow:
+def test_files_that_the_user_lets_travel_come_and_go_as_well(alone: Site) -> None:
+    with alone.edited("workflow.yml") as workflow:
         brings = {"transfer_input_files": "own.cfg, /etc/hosts"}
         brings |= {"transfer_output_files": "own.log"}
         workflow["jobs"][0]["profiles"] = {"condor": brings}
-    folder = site.planned("bb", *TRANSIENT)
+    folder = alone.planned("bb", *TRANSIENT)
     job = (folder / "00/00/mix_A.sub").read_text()
     assert f", {folder}/own.cfg, /etc/hosts\n" in job
     assert ".pegasus_bb_landing/mix_A, own.log\n" in job

@@ -22,6 +22,11 @@ def speeds(site: Site, **places: dict) -> None:
         sites["x-storage-speeds"] = {"cluster": {"slots": 2, **places}}
 
 
+def tier_is_faster(site: Site) -> None:
+    """Than the PFS."""
+    speeds(site, pfs=SLOW, bb=FAST)
+
+
 @pytest.fixture(scope="session")
 def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The submit directory of a run on the PFS."""
@@ -90,7 +95,7 @@ def test_auto_names_the_speeds_that_are_missing(
 
 
 def test_the_report_shows_how_far_off_it_was(site: Site, learning: History) -> None:
-    speeds(site, pfs=SLOW, bb=FAST)
+    tier_is_faster(site)
     site.planned("bb", "--bb-mode", "persistent", *learning)
     assert site.run("bb").returncode == 0
     runs = [learning[1], str(site.submit_dir("bb"))]
@@ -107,7 +112,7 @@ def test_the_report_shows_how_far_off_it_was(site: Site, learning: History) -> N
 
 def test_a_history_that_shows_nothing_is_refused(site: Site) -> None:
     """A folder with a record that no reader understands."""
-    speeds(site, pfs=SLOW, bb=FAST)
+    tier_is_faster(site)
     (site.work / "old").mkdir()
     (site.work / "old" / "mix_A.out.000").write_text("yesterday\n")
     said = site.refuses("bb", "--bb-mode", "auto", "--bb-history", "old")
@@ -118,7 +123,7 @@ def test_a_history_that_shows_nothing_is_refused(site: Site) -> None:
 def test_a_place_that_the_records_contradict_is_refused(
     site: Site, earlier: Path
 ) -> None:
-    speeds(site, pfs=SLOW, bb=FAST)
+    tier_is_faster(site)
     said = site.refuses("bb", "--bb-mode", "auto", "--bb-history", f"bb={earlier}")
     assert f"--bb-history bb={earlier}" in said
     assert "was on pfs, not on bb" in said
@@ -143,7 +148,7 @@ def test_a_simulation_of_larger_files_says_what_it_assumes(
 def test_workflows_and_planned_runs_are_members_of_a_mix(
     site: Site, learning: History
 ) -> None:
-    speeds(site, pfs=SLOW, bb=FAST)
+    tier_is_faster(site)
     (site.work / "mix.yml").write_text(
         f"members:\n- {{workflow: workflow.yml, copies: 2}}\n"
         f"- {{planned: {learning[1]}, mode: off}}\nspeeds: speeds.yml\n"
@@ -185,7 +190,7 @@ def test_a_profile_that_runs_have_made_predicts_another_plan(
     assert other.returncode == 2
     assert "none of tier bb" in other.stderr
     records = f"bb={without_plan(site, learning[1])}"
-    speeds(site, pfs=SLOW, bb=FAST)
+    tier_is_faster(site)
     shown = json.loads(site.bb("explain", "--json", "--bb-history", records).stdout)
     modes = shown["predicted"]["modes"]
     assert [m["mode"] for m in modes if m["is_measured"]] == ["persistent"]

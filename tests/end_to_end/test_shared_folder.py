@@ -18,7 +18,7 @@ def test_a_run_that_failed_finds_its_files_after_another_has_cleaned_up(
     for run in ("one", "two"):
         site.planned(run, *SHARED, "--cleanup", cleanup)
     site.trouble.write_text("e.dat")
-    assert site.run("one").returncode == 80
+    site.fails("one")
     site.trouble.unlink()
     assert site.run("two").returncode == 0
     assert (site.root / "pfs" / "shared" / "d.dat").exists()

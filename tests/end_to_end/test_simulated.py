@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.user_site import Site
 
-from .test_predicted import FAST, SLOW, speeds
+from .test_predicted import FAST, SLOW, speeds, tier_is_faster
 
 
 def simulate(site: Site, *more: str) -> str:
@@ -19,7 +19,7 @@ def simulate(site: Site, *more: str) -> str:
 
 
 def test_a_simulated_run_is_reported_as_a_measured_one(site: Site) -> None:
-    speeds(site, pfs=SLOW, bb=FAST)
+    tier_is_faster(site)
     said = simulate(site, "--mode", "persistent", "--seeds", "2", "--html", "page.html")
     assert "BB run 2: " in said and ", simulated, mode persistent" in said
     assert "== simulated: who waits for what in mode persistent" in said
@@ -47,12 +47,12 @@ def simulated(site: Site, *more: str) -> list[str]:
 def test_the_planned_mode_is_simulated(
     site: Site, more: tuple[str, ...], modes: list[str]
 ) -> None:
-    speeds(site, pfs=SLOW, bb=FAST)
+    tier_is_faster(site)
     assert simulated(site, *more) == modes
 
 
 def test_the_preferred_mode_is_simulated_of_mode_auto(site: Site) -> None:
-    speeds(site, pfs=SLOW, bb=FAST)
+    tier_is_faster(site)
     said = simulate(site, "--bb-mode", "auto", "--json")
     found = json.loads(said)
     assert list(found["waits"]) == ["off", found["predicted"]["choice"]]

@@ -59,7 +59,7 @@ def test_a_failed_task_leaves_its_message_and_an_input_that_is_lost_is_found(
     pool.configure("condorio")
     pool.planned("bb", *on_nodes(pool), "--cleanup", "none")
     pool.trouble.write_text("d.dat")
-    assert pool.run("bb").returncode != 0
+    pool.fails("bb")
     failed = pool.tasks("bb")["D"]["files"]["stderr"]["data"]
     assert "the disk on my desk is full" in failed
     [lost] = pool.tier_path.glob("*/**/b.dat")

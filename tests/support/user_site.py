@@ -204,12 +204,24 @@ class Site:
     def finishes(
         self, run: str, results: dict[str, bytes] | None = None
     ) -> subprocess.CompletedProcess[str]:
-        """Run it to its good end: all results are right, no reservation stands."""
+        """Run it to its good end."""
         done = self.run(run)
         assert done_well(done)
+        self.has_all_results(run, results)
+        return done
+
+    def has_all_results(
+        self, run: str, results: dict[str, bytes] | None = None
+    ) -> None:
+        """All are right, and no reservation stands."""
         assert self.content(run) == (results or expected())
         assert self.reservations() == []
-        return done
+
+    def fails(self, run: str) -> str:
+        """Run it; what it says at its failure."""
+        done = self.run(run)
+        assert done.returncode == 80, done.stdout + done.stderr
+        return done.stderr
 
     def refuses(self, run: str, *more: str) -> str:
         """What planning says that refuses it, and has left nothing."""

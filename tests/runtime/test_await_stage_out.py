@@ -12,6 +12,7 @@ from pegasus_bb.core.errors import DATA_NOT_SAFE, DEADLINE_PASSED, NOT_YET, Data
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.job_reservation import stage_out_landing
 from pegasus_bb.runtime.programs.await_stage_out import poll
+from tests.support.forked import ended
 from tests.support.job_reservation_site import JOB, NODE, JobSite
 
 MAKE = "cat in.txt > out.txt; cat pfs-in.txt > sub/more.txt"
@@ -20,8 +21,7 @@ MAKE = "cat in.txt > out.txt; cat pfs-in.txt > sub/more.txt"
 @pytest.fixture
 def site(tmp_path: Path) -> JobSite:
     found = JobSite(tmp_path, "datawarp")
-    done = found.launch(MAKE, SLURM_JOB_ID="4711")
-    assert done.returncode == 0, done.stderr
+    ended(found.launch(MAKE, SLURM_JOB_ID="4711"))
     judge = tmp_path / "judge"
     judge.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/judged\nexit "$1"\n')
     judge.chmod(0o755)

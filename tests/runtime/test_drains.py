@@ -14,6 +14,7 @@ from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.transfers.drain_transfers import Drains
 from pegasus_bb.runtime.transfers.transfer_jobs import Transfer
 from pegasus_bb.runtime.transfers.transfer_methods import Try, Way
+from tests.support.forked import ended
 from tests.support.job_lists import SCRATCH, do, transfer
 from tests.support.run_site import Site
 
@@ -118,7 +119,7 @@ def test_a_damaged_note_means_full_speed_and_a_word(site: Site, text: str) -> No
     (site.scratch / "r").write_bytes(b"result")
     site.place({}, {"r": str(site.out / "r")})
     done = do(site, transfer("r", f"{SCRATCH}/r", site.out / "r"))
-    assert done.returncode == 0, done.stderr
+    ended(done)
     assert (site.out / "r").read_bytes() == b"result"
     assert b"full speed" in done.stderr
 
@@ -130,8 +131,7 @@ def test_results_are_paced_and_folders_too(site: Site) -> None:
     (site.scratch / "r").write_bytes(os.urandom(2000))
     site.place({}, {lfn: str(site.out / lfn) for lfn in ("r", "many")})
     jobs = [transfer(n, f"{SCRATCH}/{n}", site.out / n) for n in ("r", "many")]
-    done = do(site, *jobs)
-    assert done.returncode == 0, done.stderr
+    ended(do(site, *jobs))
     (log,) = (site.bb / "drain").glob("*.jsonl")
     sizes = [json.loads(line)[2] for line in log.read_text().splitlines()]
     assert sorted(sizes) == [1000, 2000]

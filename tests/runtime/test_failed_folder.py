@@ -18,8 +18,9 @@ from pegasus_bb.runtime.failed_folder import FailedTry, keep
 from pegasus_bb.runtime.staging.onefile import Copied, copy_file
 from pegasus_bb.runtime.staging.parts import part_name
 from pegasus_bb.runtime.stop_signals import StopSignals
+from tests.support.forked import ended
 from tests.support.job_reservation_site import JOB, NODE, JobSite
-from tests.support.private_jobs import PrivateJob, ended
+from tests.support.private_jobs import PrivateJob
 from tests.support.run_site import Site
 
 from .test_evacuation import ended_by
@@ -89,8 +90,7 @@ class TestOnAJobReservation:
     ) -> None:
         node.launch("exit 3")
         make = "cat in.txt > out.txt; cat in.txt > sub/more.txt"
-        done = node.launch(make, CONDOR_JOBID="8.0")
-        assert done.returncode == 0, done.stderr
+        ended(node.launch(make, CONDOR_JOBID="8.0"))
         assert [p.name for p in (node.bb / "failed").iterdir() if p.is_dir()] == [
             f"{NODE}.{JOB}"
         ]

@@ -13,6 +13,7 @@ from pegasus_bb.runtime.results_guard import ResultsGuard
 from pegasus_bb.runtime.scratch_root import MARK
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.folder_lfns import copy_path, digest_path
+from tests.support.forked import ended
 from tests.support.job_lists import SCRATCH, Site, do, folder, names, transfer
 
 
@@ -128,11 +129,11 @@ def test_stage_out_and_the_guard_agree(site: Site, buffer: bool) -> None:
         scratch = site.pfs / "run0001"
         site.plan_without_buffer(scratch)
     planned = SCRATCH if buffer else str(scratch)
-    assert do(site, folder("mkdir", planned)).returncode == 0
+    ended(do(site, folder("mkdir", planned)))
     assert names(scratch) == [MARK]
     make_result(scratch)
-    assert do(site, transfer("res", f"{planned}/res", dest)).returncode == 0
-    assert do(site, folder("remove", planned, recursive=True)).returncode == 0
+    ended(do(site, transfer("res", f"{planned}/res", dest)))
+    ended(do(site, folder("remove", planned, recursive=True)))
     assert [path.read_text() for path in dest.iterdir()] == ["intermediate"] * 2
     if buffer:
         assert not list(ResultsGuard(site.bbdir, read_all=True).unsafe())

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.forked import ended
 from tests.support.job_reservation_site import NODE, JobSite
 
 INPUT = b"ACGT" * 50_000
@@ -52,7 +53,7 @@ class TestHits:
     def test_the_second_job_finds_what_the_first_has_brought(
         self, node: JobSite
     ) -> None:
-        assert node.launch(READ).returncode == 0
+        ended(node.launch(READ))
         assert (counts(node), node.note["brought_bytes"]) == ((0, 1), len(INPUT))
         done = node.launch(f"readlink in.dat; stat -Lc %a in.dat; {READ}")
         assert (done.returncode, done.stderr) == (0, b"")
@@ -83,12 +84,12 @@ class TestHits:
         assert [path.read_bytes() for path in results] == [INPUT] * 8
 
     def test_an_input_that_changed_is_another_one(self, node: JobSite) -> None:
-        assert node.launch(READ).returncode == 0
+        ended(node.launch(READ))
         source = node.scratch / "in.dat"
         before = source.stat()
         source.write_bytes(INPUT.lower())
         os.utime(source, ns=(before.st_atime_ns, before.st_mtime_ns))
-        assert node.launch(READ).returncode == 0
+        ended(node.launch(READ))
         assert (counts(node), result(node)) == ((0, 1), INPUT.lower())
 
     def test_folders_and_other_inputs_are_copied_as_ever(self, node: JobSite) -> None:
@@ -96,8 +97,7 @@ class TestHits:
         (node.scratch / "folder" / "a").write_text("a")
         shared = {"in.dat": "", "folder": ""}
         node.reserve(stage_in=["in.dat", "in.txt", "folder"], shared=shared)
-        done = node.launch(f"echo b >> in.txt; echo b > folder/b; {READ}")
-        assert done.returncode == 0, done.stderr
+        ended(node.launch(f"echo b >> in.txt; echo b > folder/b; {READ}"))
         assert counts(node) == (0, 1)
         assert [p.name for p in (node.scratch / "folder").iterdir()] == ["a"]
 
@@ -112,7 +112,7 @@ class TestHits:
         words = [sys.executable, "-IS", "-X", "importtime", program, "sh", "-c", READ]
         environ = {**os.environ, "PEGASUS_DAG_JOB_ID": NODE, "CONDOR_JOBID": "7.0"}
         done = subprocess.run(words, env=environ, cwd=node.scratch, capture_output=True)
-        assert done.returncode == 0, done.stderr
+        ended(done)
         assert b"job_reservation.disk" in done.stderr
         assert [word for word in CODE if word in done.stderr] == []
         assert not cache(node).exists()
@@ -121,26 +121,26 @@ class TestHits:
 
 class TestDamage:
     def test_a_copy_that_was_changed_is_brought_anew(self, node: JobSite) -> None:
-        assert node.launch(READ).returncode == 0
+        ended(node.launch(READ))
         (copy,) = entries(node)
         before = copy.stat()
         copy.chmod(0o644)
         copy.write_bytes(INPUT.lower())
         copy.chmod(before.st_mode)
         os.utime(copy, ns=(before.st_atime_ns, before.st_mtime_ns))
-        assert node.launch(READ).returncode == 0
+        ended(node.launch(READ))
         assert (counts(node), result(node)) == ((0, 1), INPUT)
         assert [path.read_bytes() for path in entries(node)] == [INPUT]
 
     @pytest.mark.parametrize("harm", ["unlink", "cut", "note", "empty"])
     def test_any_other_harm_is_repaired(self, node: JobSite, harm: str) -> None:
-        assert node.launch(READ).returncode == 0
+        ended(node.launch(READ))
         (copy,) = entries(node)
         copy.parent.joinpath(".note").write_text("{") if harm == "note" else None
         os.truncate(copy, 5) if harm == "cut" else None
         copy.unlink() if harm in ("unlink", "empty") else None
         copy.parent.joinpath(".note").unlink() if harm == "empty" else None
-        assert node.launch(READ).returncode == 0
+        ended(node.launch(READ))
         assert (counts(node), result(node)) == ((0, 1), INPUT)
 
     def test_a_task_that_writes_into_it_fails_and_its_next_try_has_copies(
@@ -161,8 +161,7 @@ class TestDamage:
     def test_a_copy_that_was_touched_or_has_another_name_is_used_on(
         self, node: JobSite
     ) -> None:
-        done = node.launch(f"touch in.dat; ln -L in.dat sub/name; {READ}")
-        assert done.returncode == 0, done.stderr
+        ended(node.launch(f"touch in.dat; ln -L in.dat sub/name; {READ}"))
         done = node.launch(READ)
         assert (done.returncode, done.stderr) == (0, b"")
         assert (counts(node), result(node)) == ((1, 0), INPUT)
@@ -180,13 +179,11 @@ class TestDamage:
         self, node: JobSite
     ) -> None:
         (node.scratch / "in.dat").chmod(0o644)
-        done = node.launch(READ.replace("cat in.dat >", "cp in.dat"))
-        assert done.returncode == 0, done.stderr
+        ended(node.launch(READ.replace("cat in.dat >", "cp in.dat")))
         assert (node.landing / "out.txt").stat().st_mode & 0o777 == 0o644
 
     def test_a_folder_of_results_has_no_link_into_it(self, node: JobSite) -> None:
-        done = node.launch(f"{READ}; rm out.txt; mkdir out.txt; mv in.dat out.txt/x")
-        assert done.returncode == 0, done.stderr
+        ended(node.launch(f"{READ}; rm out.txt; mkdir out.txt; mv in.dat out.txt/x"))
         found = node.landing / "out.txt" / "x"
         assert (found.is_symlink(), found.read_bytes()) == (False, INPUT)
 
@@ -223,5 +220,5 @@ class TestWhoseFolder:
         node.fast.chmod(0o777)
         self.refuses(node, f"{node.fast}: other users may rename")
         node.fast.chmod(0o1777)
-        assert node.launch(READ).returncode == 0
+        ended(node.launch(READ))
         assert counts(node) == (0, 1)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.core.errors import RESERVATION_FAILED, USAGE
+from tests.support.forked import ended
 from tests.support.job_reservation_site import JOB, NODE, JobSite
 
 MAKE = "cat in.txt > out.txt; cat pfs-in.txt > sub/more.txt; echo x > pfs-out.txt"
@@ -59,7 +60,7 @@ def test_lists_of_files_that_came_with_the_job_are_found_from_its_reservation(
 
 def test_what_replaces_a_link_is_brought_to_the_pfs(site: JobSite) -> None:
     replace = "echo new > tmp; mv tmp pfs-out.txt; echo mine > t; mv t pfs-in.txt"
-    assert site.launch(f"{MAKE}; {replace}").returncode == 0
+    ended(site.launch(f"{MAKE}; {replace}"))
     assert (site.scratch / "pfs-out.txt").read_text() == "new\n"
     assert (site.scratch / "pfs-in.txt").read_text() == "on the PFS\n"
 
@@ -67,7 +68,7 @@ def test_what_replaces_a_link_is_brought_to_the_pfs(site: JobSite) -> None:
 def test_a_failed_task_notes_that_in_place_of_an_older_try(
     site: JobSite,
 ) -> None:
-    assert site.launch(MAKE).returncode == 0
+    ended(site.launch(MAKE))
     assert site.note["status"] == 0
     assert site.launch(f"{MAKE}; exit 3", CONDOR_JOBID="8.0").returncode == 3
     assert (site.note["job"], site.note["status"]) == ("8.0", 3)
@@ -103,7 +104,7 @@ def test_a_killed_try_leaves_nothing_to_the_next(site: JobSite, job: str) -> Non
 @pytest.mark.parametrize("site", ["datawarp/private", "node-local"], indirect=True)
 def test_a_job_of_several_nodes_does_not_start(site: JobSite) -> None:
     refused(site, "this job has 4 nodes", SLURM_JOB_NUM_NODES="4")
-    assert site.launch(MAKE, SLURM_JOB_NUM_NODES="1").returncode == 0
+    ended(site.launch(MAKE, SLURM_JOB_NUM_NODES="1"))
 
 
 @pytest.mark.parametrize("name", ["PEGASUS_DAG_JOB_ID", "CONDOR_JOBID"])
@@ -186,7 +187,7 @@ class TestPrivate:
     def test_inputs_are_brought_and_results_taken_back(self, site: JobSite) -> None:
         (site.scratch / "in.txt").chmod(0o755)
         done = site.launch(f"pwd; test -x in.txt && {MAKE}", SLURM_JOB_ID="77")
-        assert done.returncode == 0, done.stderr
+        ended(done)
         assert site.note["slurm"] == ""
         assert done.stdout.decode() == f"{site.fast}/run\n"
         assert (site.landing / "sub" / "more.txt").read_text() == "on the PFS\n"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.report.run_notes import jobs_on_pfs
+from tests.support.forked import ended
 from tests.support.job_reservation_site import JOB, NODE, JobSite
 from tests.support.waiting import until
 
@@ -55,7 +56,7 @@ class TestLeftOver:
         with node.start(waits) as other:
             try:
                 until(lambda: list(node.fast.glob("*/run/here")))
-                assert node.launch(MAKE, CONDOR_JOBID="8.0").returncode == 0
+                ended(node.launch(MAKE, CONDOR_JOBID="8.0"))
                 assert len(folders(node)) == 1
             finally:
                 go_on.touch()
@@ -69,7 +70,7 @@ class TestLeftOver:
         (node.fast / f"{here}link").symlink_to(kept)
         (node.fast / "pegasus_bb.another-host.x").mkdir()
         (node.fast / "data").mkdir()
-        assert node.launch(MAKE).returncode == 0
+        ended(node.launch(MAKE))
         assert {p.name for p in folders(node)} == {
             f"{here}link",
             "pegasus_bb.another-host.x",
@@ -100,7 +101,7 @@ class TestFull:
     ) -> None:
         needs(node, 1 << 60)
         done = node.launch(f"pwd; cat {node.bb}/elsewhere/*; {MAKE}")
-        assert done.returncode == 0, done.stderr
+        ended(done)
         where, note = done.stdout.decode().split("\n", 1)
         assert where.startswith(f"{node.landing}.room/")
         assert b"free, and this job needs 1,024.0 PiB; this job works" in done.stderr
@@ -132,7 +133,7 @@ class TestTemporaryFiles:
         node.declare(temp="true")
         said = 'echo "$TMPDIR $TMP $TEMP"; ls -A "$TMPDIR"; mktemp'
         done = node.launch(f"{said}; {MAKE}", TMPDIR="/var/tmp", TMP="/elsewhere")
-        assert done.returncode == 0, done.stderr
+        ended(done)
         names, made = done.stdout.decode().splitlines()
         assert len({*names.split()}) == 1
         assert made.startswith(f"{names.split()[0]}/")
@@ -145,7 +146,7 @@ class TestTemporaryFiles:
         node.declare(temp="true")
         record = f"'{node.bb}/bin/record' -n x sh -c 'ls -l /proc/$PPID/fd'"
         done = node.launch(f"{record}; {MAKE}", TMPDIR=str(tmp_path))
-        assert done.returncode == 0, done.stderr
+        ended(done)
         assert f"{tmp_path}/ks.out".encode() in done.stdout
 
     def test_a_signal_to_the_job_leaves_nothing_of_it(self, node: JobSite) -> None:

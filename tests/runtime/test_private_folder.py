@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.forked import ended
 from tests.support.job_lists import SCRATCH
-from tests.support.private_jobs import LARGE, PrivateJob, ended
+from tests.support.private_jobs import LARGE, PrivateJob
 from tests.support.run_site import NODE, Site
 from tests.support.waiting import until
 
@@ -49,11 +50,6 @@ class TestTheFolder:
         environ = {"PEGASUS_DAG_JOB_ID": NODE}
         subprocess.run(job.argv("printenv PATH > out.txt"), env=environ, check=True)
         assert "/usr/local/bin" in job.made().strip().split(":")
-
-    def test_goes_after_a_failure_too(self, job: PrivateJob) -> None:
-        ended(job.run("rm -rf *; cd /; exit 3"), 3)
-        assert list(job.jobs.iterdir()) == []
-        assert not (job.scratch / "out.txt").exists()
 
     def test_goes_after_sigterm(self, job: PrivateJob) -> None:
         begun = job.jobs / f"{NODE}.0" / "begun"

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.runtime.private_inputs import LinkedInputs, bring
-from tests.support.private_jobs import LARGE, PrivateJob, ended, run_by_a_user
+from tests.support.forked import ended
+from tests.support.private_jobs import LARGE, PrivateJob, run_by_a_user
 from tests.support.refused import CHMOD, SYMLINK, without
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.private_jobs import LARGE, PrivateJob, ended
+from tests.support.forked import ended
+from tests.support.private_jobs import LARGE, PrivateJob
 
 
 class TestOutputs:
@@ -74,6 +75,7 @@ class TestOutputs:
 
     def test_an_input_that_is_renamed_to_it_stays(self, job: PrivateJob) -> None:
         ended(job.run("mv big.dat out.txt"))
+        assert not (job.scratch / "out.txt").is_symlink()
         assert (job.scratch / "out.txt").read_bytes() == LARGE
         assert (job.scratch / "big.dat").read_bytes() == LARGE
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pegasus_bb.core.paths import cut_name
 from pegasus_bb.runtime import manifest
+from tests.support.forked import ended
 from tests.support.job_lists import PREFIX, SCRATCH, Site, do, folder, names, transfer
 
 
@@ -25,7 +26,7 @@ class TestStageIn:
         self, site: Site, given: Path
     ) -> None:
         job = transfer("in.txt", [site.pfs / "gone", given], f"{SCRATCH}/in.txt")
-        assert do(site, job).returncode == 0
+        ended(do(site, job))
         assert (site.scratch / "in.txt").read_text() == "input data"
 
     def test_two_paths_to_one_place_are_done_in_their_order(
@@ -34,12 +35,13 @@ class TestStageIn:
         (site.pfs / "later").write_text("the last one wins")
         (site.pfs / "real").mkdir()
         (site.pfs / "link").symlink_to("real")
-        done = do(
-            site,
-            transfer("a", given, site.pfs / "real" / "f"),
-            transfer("b", site.pfs / "later", site.pfs / "link" / "f"),
+        ended(
+            do(
+                site,
+                transfer("a", given, site.pfs / "real" / "f"),
+                transfer("b", site.pfs / "later", site.pfs / "link" / "f"),
+            )
         )
-        assert done.returncode == 0, done.stderr
         assert (site.pfs / "real" / "f").read_text() == "the last one wins"
 
     def test_what_a_killed_attempt_left_makes_room(
@@ -62,8 +64,7 @@ class TestStageIn:
     def test_a_hostile_name_is_only_a_name(self, site: Site, hostile: str) -> None:
         site.place({hostile: "pfs link"})
         (site.pfs / hostile).write_text("data")
-        done = do(site, transfer(hostile, site.pfs / hostile, f"{SCRATCH}/{hostile}"))
-        assert done.returncode == 0, done.stderr
+        ended(do(site, transfer(hostile, site.pfs / hostile, f"{SCRATCH}/{hostile}")))
         assert (site.scratch / hostile).read_text() == "data"
         assert names(site.scratch) == [hostile]
         assert not (site.root / "PWNED").exists()

@@ -14,6 +14,7 @@ from pegasus_bb.runtime.scratch_root import MARK, Roots
 from pegasus_bb.runtime.transfers.folder_jobs import Remover, RemoveRefused
 from pegasus_bb.runtime.transfers.scratch import Scratch
 from pegasus_bb.runtime.transfers.transfer_jobs import Remove, parse_url
+from tests.support.forked import ended
 from tests.support.job_lists import PREFIX, SCRATCH, Site, do, folder, names, transfer
 
 
@@ -29,7 +30,7 @@ class TestFolders:
         (site.scratch / "ref").symlink_to(original)
         jobs = [folder("remove", f"{SCRATCH}/./{lfn}") for lfn in ("mid", "ref", "x")]
         for _ in range(2):  # absent is fine
-            assert do(site, *jobs).returncode == 0
+            ended(do(site, *jobs))
         assert names(site.scratch) == [] == names(site.pfs_scratch)
         assert original.read_text() == "x"
 
@@ -91,11 +92,11 @@ class TestFolders:
         scratch = site.pfs / "run0001"
         theirs = site.pfs / "theirs"
         site.plan_without_buffer(scratch)
-        assert do(site, folder("mkdir", scratch)).returncode == 0
+        ended(do(site, folder("mkdir", scratch)))
         for made in (scratch / "res", theirs / "res"):
             (made / "deep").mkdir(parents=True)
         (scratch / "link").symlink_to(theirs)
-        assert do(site, folder("remove", scratch / "res")).returncode == 0
+        ended(do(site, folder("remove", scratch / "res")))
         assert names(scratch) == [MARK, "link"]
         for outside in (theirs / "res", scratch / "link" / "res"):
             done = do(site, folder("remove", outside))
@@ -103,7 +104,7 @@ class TestFolders:
 
         (scratch / "res").mkdir()
         (scratch / MARK).write_text("run-1\nanother run\n")
-        assert do(site, folder("remove", scratch / "res")).returncode == 0
+        ended(do(site, folder("remove", scratch / "res")))
         assert (scratch / "res").is_dir()
 
     def test_a_name_that_leads_outside_is_refused(
@@ -132,15 +133,15 @@ class TestFolders:
         if mark:
             (site.scratch / MARK).write_text(mark)
         (site.scratch / "thesis.txt").write_text("mine")
-        assert do(site, folder("mkdir", SCRATCH)).returncode == 0
-        assert do(site, folder("remove", SCRATCH, recursive=True)).returncode == 0
+        ended(do(site, folder("mkdir", SCRATCH)))
+        ended(do(site, folder("remove", SCRATCH, recursive=True)))
         assert (site.scratch / "thesis.txt").read_text() == "mine"
 
     @pytest.mark.parametrize("what", ["file", "folder"])
     def test_the_last_copy_of_a_result_stays(self, site: Site, what: str) -> None:
         dest = site.pfs / "out" / "r.txt"
         site.place({"r.txt": "bb write"}, outputs={"r.txt": str(dest)})
-        assert do(site, folder("mkdir", SCRATCH)).returncode == 0
+        ended(do(site, folder("mkdir", SCRATCH)))
         (site.scratch / "r.txt").write_text("result")
         path = f"{SCRATCH}/r.txt" if what == "file" else SCRATCH
         removal = folder("remove", path, recursive=what == "folder")
@@ -150,8 +151,8 @@ class TestFolders:
         assert (site.scratch / "r.txt").read_text() == "result"
 
         stage_out = transfer("r.txt", f"{SCRATCH}/r.txt", dest)
-        assert do(site, stage_out).returncode == 0
-        assert do(site, removal).returncode == 0
+        ended(do(site, stage_out))
+        ended(do(site, removal))
         assert not (site.scratch / "r.txt").exists()
         assert dest.read_text() == "result"
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.forked import ended
 from tests.support.job_lists import SCRATCH, Site, do, folder, transfer
 
 
@@ -41,7 +42,7 @@ def test_an_input_that_lies_in_the_scratch_survives_cleanup(site: Site) -> None:
     own.parent.mkdir(parents=True)
     own.write_text("input data")
     jobs = stage_in_list(site, own)
-    assert do(site, folder("mkdir", SCRATCH), *jobs).returncode == 0
+    ended(do(site, folder("mkdir", SCRATCH), *jobs))
     done = do(
         site,
         folder("remove", f"{SCRATCH}/in.txt"),

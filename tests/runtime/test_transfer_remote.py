@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.forked import ended
 from tests.support.job_lists import PREFIX, SCRATCH, Site, do, names, transfer
 from tests.support.shebang import shebang
 from tests.support.web_server import WebServer, cut, rest, serving, whole
@@ -50,7 +51,7 @@ class TestWeb:
         server.answers = [cut(BODY, 700, ETag='"1"'), rest(BODY, ETag='"1"')]
         job = transfer("in.txt", server.url(), f"{SCRATCH}/in.txt", checksum=GOOD)
         done = do(site, job)
-        assert done.returncode == 0, done.stderr
+        ended(done)
         come = site.scratch / "in.txt"
         assert come.read_bytes() == BODY
         assert come.is_symlink() is (how == "pfs copy")
@@ -72,12 +73,12 @@ class TestWeb:
         dest = f"{SCRATCH}/run.sh"
         job = transfer("run.sh", server.url(), dest, checksum=GOOD, executable=True)
         for _ in range(2):
-            assert do(site, job).returncode == 0
+            ended(do(site, job))
             assert os.access(site.scratch / "run.sh", os.X_OK)
             (site.scratch / "run.sh").chmod(0o644)  # as if it was killed here
         assert len(server.seen) == 1
         (site.scratch / "run.sh").write_bytes(BODY + b"damaged")
-        assert do(site, job).returncode == 0
+        ended(do(site, job))
         assert (site.scratch / "run.sh").read_bytes() == BODY
 
     def test_an_input_of_the_user_is_not_replaced(
@@ -107,7 +108,7 @@ cat > {seen}
     ) -> None:
         near = transfer("in.txt", given, f"{SCRATCH}/in.txt")
         far = transfer("far", "http://host/far", f"{SCRATCH}/far")
-        assert do(site, near, far, **tool()).returncode == 0
+        ended(do(site, near, far, **tool()))
         (seen,) = json.loads((site.root / "seen").read_text())
         assert seen["src_urls"][0]["url"] == "http://host/far"
         assert seen["dest_urls"][0]["url"] == f"file://{site.scratch}/far"
@@ -122,8 +123,7 @@ cat > {seen}
         (came_here / "credentials.conf").write_text("[me@host]")
         named = {"PEGASUS_CREDENTIALS": "credentials.conf"}
         far = transfer("far", "s3://me@host/far", f"{SCRATCH}/far")
-        done = do(site, far, _CONDOR_SCRATCH_DIR=str(came_here), **named, **tool())
-        assert done.returncode == 0, done.stderr
+        ended(do(site, far, _CONDOR_SCRATCH_DIR=str(came_here), **named, **tool()))
         assert (site.root / "seen.secret").read_text() == "[me@host]"
 
     def test_without_the_tool_scheme_and_file_are_named(
@@ -181,8 +181,7 @@ class TestScp:
         (site.root / "far.dat").write_bytes(BODY)
         url = "scp://me@host.org:2222/far.dat"
         job = transfer("far", url, f"{SCRATCH}/far", checksum=GOOD)
-        done = do(site, job, **scp)
-        assert done.returncode == 0, done.stderr
+        ended(do(site, job, **scp))
         assert (site.scratch / "far").read_bytes() == BODY
         words = (site.root / "seen").read_text().split()
         assert "-B" in words

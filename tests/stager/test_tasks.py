@@ -42,17 +42,6 @@ def test_a_running_copy_is_cancelled_in_the_middle(
     assert client.cancel([task]) == 0
 
 
-def test_a_paused_service_accepts_and_waits(daemon: Daemon, client: Client) -> None:
-    daemon.make("file", 10)
-    control = daemon.control()
-    control.ask("pause")
-    tasks = client.submit([daemon.copy("file"), daemon.copy("file", priority=1)])
-    assert [t["state"] for t in client.status(tasks)] == ["pending"] * 2
-    client.cancel(tasks[1:])
-    control.ask("resume")
-    assert [t["state"] for t in client.wait(tasks)] == ["done", "cancelled"]
-
-
 def test_a_drained_service_takes_nothing_and_ends(fresh: Daemon) -> None:
     fresh.make("file", 10)
     client = fresh.start()

@@ -67,6 +67,12 @@ def program(
     )
 
 
+def ended(done: subprocess.CompletedProcess[bytes], status: int = 0) -> str:
+    """What it has said, after it ended with ``status``."""
+    assert done.returncode == status, done.stderr + done.stdout
+    return done.stderr.decode()
+
+
 def served(
     function: Callable[..., int | None], *arguments: Any
 ) -> subprocess.CompletedProcess[str]:

@@ -64,9 +64,3 @@ def run_by_a_user(job: PrivateJob, task: str) -> subprocess.CompletedProcess[byt
         capture_output=True,
         check=False,
     )
-
-
-def ended(done: subprocess.CompletedProcess[bytes], status: int = 0) -> str:
-    """What it said, after it ended with ``status``."""
-    assert done.returncode == status, done.stderr + done.stdout
-    return done.stderr.decode()

@@ -192,13 +192,6 @@ def test_a_cancelled_request_failed_and_can_be_given_back(
     assert bench.backend.status(REQUEST).state is State.ABSENT
 
 
-def test_a_request_taken_back_leaves_no_job_behind(bench: DataWarpBench) -> None:
-    bench.fill()
-    bench.backend.create(REQUEST)
-    bench.backend.delete(REQUEST)
-    assert [job["state"] for job in bench.read()["jobs"]] == ["CANCELLED"]
-
-
 # -- where it is
 
 

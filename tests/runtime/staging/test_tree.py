@@ -77,20 +77,6 @@ def test_holes_stay_holes(trees: TwoTrees) -> None:
         assert text.read(4) == b"end\0"
 
 
-def test_names_of_one_file_stay_names_of_one_file(trees: TwoTrees) -> None:
-    first = trees.write("a/first", "shared")
-    os.link(first, trees.source / "a" / "second")
-    (trees.source / "b").mkdir()
-    os.link(first, trees.source / "b" / "third")
-    trees.stage()
-    copies = [trees.dest / name for name in ("a/first", "a/second", "b/third")]
-    assert [path.read_text() for path in copies] == ["shared"] * 3
-    assert len({path.stat().st_ino for path in copies}) == 1
-    assert copies[0].stat().st_ino != first.stat().st_ino
-    trees.stage()
-    assert trees.failures == [] and trees.parts() == []
-
-
 def test_further_names_of_a_file_that_did_not_arrive_are_left(trees: TwoTrees) -> None:
     """What has the first name there may be anything."""
     first = trees.write("a", os.urandom(9 << 20))

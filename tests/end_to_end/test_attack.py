@@ -17,7 +17,7 @@ from pegasus_bb.planner.builtin.planner import BuiltInPlanner
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.planning import plan
 from tests.support.shebang import shebang
-from tests.support.user_site import Site, expected
+from tests.support.user_site import Site, done_well, expected
 
 ATTACKS = {
     "newline": "a\n#BB destroy_persistent name=other",
@@ -256,7 +256,7 @@ def test_what_is_carried_through_is_unchanged_and_reaches_no_shell(site: Site) -
         )
     site.planned("bb", "--bb-mode", "persistent")
     done = site.run("bb")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done_well(done)
     found = site.content("bb")
     assert set(found) == {*LFNS, "out.json", *expected()}
     assert json.loads(found["out.json"]) == [texts, texts]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.run.engine.causes import CAUSES
-from tests.support.user_site import Site
+from tests.support.user_site import Site, done_well
 
 from .cause_stories import INPUT, RELATIVES, RESULT, STORIES, mended
 
@@ -76,7 +76,7 @@ def test_the_last_lines_of_a_failed_run_lead_to_its_end(
     assert commands(told, story.follows) == commands(failed.stderr, story.follows)
     story.mends(site)
     done = followed(site, failed.stderr, story.follows)
-    assert done.returncode == 0, done.stderr
+    assert done_well(done)
     assert site.content("bb") == {"r.txt": b"a of " + RESULT}
     assert site.reservations() == []
     if cause == "tier_full":

@@ -10,7 +10,7 @@ import pytest
 
 from pegasus_bb.report.records import read_records
 from pegasus_bb.report.run_folder import read_run
-from tests.support.user_site import Site, expected, killed_when
+from tests.support.user_site import Site, done_well, expected, killed_when
 from tests.support.waiting import until
 
 CHAIN = "merge_mix_chain1_ID1"  # of D and E
@@ -163,7 +163,7 @@ def test_a_checkpoint_on_the_pfs_outlives_the_failed_tries_of_a_chain(
     folder = planned(site, "run", "--bb-chains", "on")
     assert "retry" not in node(folder)
     done = site.run("run")
-    assert done.returncode == 0, done.stderr
+    assert done_well(done)
 
 
 def test_a_failed_chain_begins_anew_and_says_which_task_failed(site: Site) -> None:

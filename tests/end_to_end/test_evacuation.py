@@ -103,7 +103,7 @@ def test_planning_says_where_nothing_is_kept(site: Site) -> None:
     """Without a folder of its own a job works in the scratch of the run."""
     words = ("--bb-mode", "off", "--bb-keep-failed", "on")
     done = site.plan("bb", *words)
-    assert done.returncode == 0, done.stderr
+    assert done_well(done)
     is_shared = "condorio" not in (site.work / "sites.yml").read_text()
     told = "--bb-keep-failed keeps nothing here" in done.stdout + done.stderr
     assert told == is_shared

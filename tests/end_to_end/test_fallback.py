@@ -8,7 +8,7 @@ from typing import Any
 from pegasus_bb.model.reservation import Request, State
 from pegasus_bb.runtime.backends.backend_table import open_backend
 from pegasus_bb.runtime.backends.folder_tier import FolderBackend
-from tests.support.user_site import Site, expected
+from tests.support.user_site import Site, done_well, expected
 from tests.support.waiting import until
 
 SAID = "ON THE PFS, NOT ON A BURST BUFFER (fallback): "
@@ -19,7 +19,7 @@ ONCE = "-Ddagman.retry=0"
 def ran_on_the_pfs(site: Site, because: str) -> None:
     """Right to the last byte, said aloud, and nothing is left anywhere."""
     done = site.run("bb")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done_well(done)
     [said] = [line for line in done.stderr.splitlines() if SAID in line]
     assert because in said
     assert site.content("bb") == expected()
@@ -107,7 +107,7 @@ def test_started_over_though_one_stands_that_came_late(site: Site) -> None:
     backend = open_backend("directory", request(site).settings)
     until(lambda: backend.status(request(site)).state is State.READY)
     done = site.bb("run", "--restart", str(site.submit_dir("bb")))
-    assert done.returncode == 0, done.stderr
+    assert done_well(done)
     assert decision(site)["to"] == "bb"
     site.has_all_results("bb")
 

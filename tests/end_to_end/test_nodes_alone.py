@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.unseen_folder import python_of_nodes, what_is_missing
-from tests.support.user_site import Site, killed_when
+from tests.support.user_site import Site, done_well, killed_when
 
 TRANSIENT = ("--bb-mode", "transient")
 
@@ -159,7 +159,7 @@ def test_auto_takes_no_mode_that_the_pool_refuses(pool: Site) -> None:
     shown = pool.bb("explain", *auto, "--sites", "cluster", check=True).stdout
     assert "\njob A: " in shown and "\npreferred: transient; " in shown
     done = pool.plan("bb", *auto)
-    assert done.returncode == 0, done.stderr
+    assert done_well(done)
     assert pool.plan_file("bb")["mode"] == "transient"
     assert "\noff (refused)  " in done.stderr
     assert "off cannot be chosen: " in done.stderr

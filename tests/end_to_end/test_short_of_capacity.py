@@ -9,7 +9,7 @@ import pytest
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.runtime.bbdir import BBDir
 from tests.support.chains import INPUT, Chains, watched
-from tests.support.user_site import Site
+from tests.support.user_site import Site, done_well
 
 CHAINS = Chains(width=3, rungs=4)
 CAPACITY = 2 << 20  # of 4.5 MB; two levels have 1.8 MB
@@ -31,7 +31,7 @@ def test_in_phases_the_tier_is_never_filled(short: Site) -> None:
     assert BBDir(str(submit / "bb")).request().capacity == 2 << 20
     with watched(short.tier_path) as most:
         done = short.run("bb")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done_well(done)
     assert short.content("bb") == CHAINS.results()
     assert INPUT < most[0] <= CAPACITY
     assert short.reservations() == []
@@ -39,14 +39,14 @@ def test_in_phases_the_tier_is_never_filled(short: Site) -> None:
 
 def test_without_clean_up_on_the_way_some_files_go_to_the_pfs(short: Site) -> None:
     done = short.plan("bb", "--bb-mode", "persistent", "--cleanup", "leaf")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done_well(done)
     assert "to the PFS because capacity is short" in done.stderr
     files = BBDir(str(short.submit_dir("bb") / "bb")).placement()["files"]
     gone = [lfn for lfn, file in files.items() if file["tier"] == PFS]
     assert {lfn for lfn in files if lfn.startswith("0-")} <= set(gone)
     with watched(short.tier_path) as most:
         done = short.run("bb")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done_well(done)
     assert short.content("bb") == CHAINS.results()
     assert INPUT < most[0] <= CAPACITY
 

@@ -174,7 +174,7 @@ def test_a_workflow_of_sub_workflows_alone_uses_no_tier_itself(site: Site) -> No
     (site.root / "inputs" / "inner.yml").write_text(template)
     more = ["--input-dir", str(site.root / "inputs"), "--bb-mode", "persistent"]
     done = site.plan("run", *more, "--bb-poll", "1s")
-    assert done.returncode == 0, done.stderr
+    assert done_well(done)
     assert "it uses no tier: mode persistent is that of its sub" in done.stderr
     assert done_well(site.run("run"))
     assert site.content("run") == {"y.dat": expected()["y.dat"]}

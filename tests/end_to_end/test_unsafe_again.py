@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.user_site import Site, expected
+from tests.support.user_site import Site, done_well, expected
 
 FIRST = "d.dat"
 PLANNED = ("--bb-mode", "persistent", "-Ddagman.retry=0", "--cleanup")
@@ -38,7 +38,7 @@ def result(site: Site) -> Path:
 
 def test_a_result_that_is_not_safe_is_staged_out_again(site: Site) -> None:
     done = kept(site, f"rm {result(site)}")
-    assert done.returncode == 0, done.stderr
+    assert done_well(done)
     assert "to run again: stage_out_" in done.stderr
     site.has_all_results("bb")
 
@@ -55,7 +55,7 @@ def test_the_last_copy_that_clean_up_kept_is_staged_out_again(site: Site) -> Non
 
 def test_a_users_edit_of_a_result_is_kept_beside_it(site: Site) -> None:
     done = kept(site, f"echo mine >> {result(site)}")
-    assert done.returncode == 0, done.stderr
+    assert done_well(done)
     (edited,) = result(site).parent.glob(f"{FIRST}.kept-*")
     assert str(edited) in done.stderr
     assert edited.read_bytes() == expected()[FIRST] + b"mine\n"

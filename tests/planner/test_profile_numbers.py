@@ -7,7 +7,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from tests.support.user_site import Site
+from tests.support.user_site import Site, done_well
 
 WORDS = ("--sites", "cluster", "--output-sites", "local", "--bb-mode")
 ODD = [
@@ -68,4 +68,4 @@ def test_of_a_job(site: Site) -> None:
 
 def test_blanks_around_a_number_say_nothing(site: Site) -> None:
     done = said(site, "workflow.yml", 0, {"runtime": " 60 "})
-    assert done.returncode == 0, done.stderr
+    assert done_well(done)

@@ -55,9 +55,14 @@ class UserFolder:
         return self.bb(*argv, **more)
 
     def plan(self, mode: str, *words: str) -> Path:
-        done = self.try_plan(mode, *words)
-        assert done.returncode == 0, done.stdout + done.stderr
+        self.told(mode, *words)
         return self.submit
+
+    def told(self, mode: str, *words: str, **more: str) -> str:
+        """What planning says."""
+        done = self.try_plan(mode, *words, **more)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stderr
 
     def refused(self, mode: str, *words: str, **more: str) -> str:
         """What planning says that refuses it, as one line."""

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.runtime.staging import helper
+from tests.support.as_root import as_root
 from tests.support.node import OWN, Node
-
-AS_ROOT = pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
 
 
 @pytest.fixture
@@ -40,7 +39,7 @@ def test_starts_at_once_leave_one_copy(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "trap",
     [
-        pytest.param("another user's", marks=AS_ROOT),
+        pytest.param("another user's", marks=as_root),
         "open to others",
         "a link",
     ],

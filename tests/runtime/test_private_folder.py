@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.as_root import as_root
 from tests.support.forked import ended
 from tests.support.job_lists import SCRATCH
 from tests.support.private_jobs import LARGE, PrivateJob
@@ -99,7 +100,7 @@ class TestTheFolder:
             assert launch.wait() == 0
         assert job.made() == "small\n"
 
-    @pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
+    @as_root
     @pytest.mark.parametrize("kind", ["folder", "link"])
     def test_is_not_made_in_what_another_user_has_put_there(
         self, job: PrivateJob, tmp_path: Path, kind: str

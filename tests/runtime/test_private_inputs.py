@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.runtime.private_inputs import LinkedInputs, bring
+from tests.support.as_root import as_root
 from tests.support.forked import ended
 from tests.support.private_jobs import LARGE, PrivateJob, run_by_a_user
 from tests.support.refused import CHMOD, SYMLINK, without
@@ -78,7 +79,7 @@ class TestInputs:
         assert here.read_bytes() == LARGE
         assert not here.is_symlink()
 
-    @pytest.mark.skipif(os.getuid() != 0, reason="others are refused by the kernel")
+    @as_root
     @pytest.mark.parametrize(
         ("task", "status"),
         [

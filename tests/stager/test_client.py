@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from pegasus_bb.runtime.stager_client import client as module
 from pegasus_bb.runtime.stager_client.client import Client, NoService, connect_or_start
 from pegasus_bb.runtime.stager_client.protocol import encode
 from tests.stager.test_users import BOB
+from tests.support.as_root import as_root
 from tests.support.stager import Daemon
 
 
@@ -51,7 +53,7 @@ def test_why_a_service_cannot_be_started_is_said(
         connect_or_start(str(daemon.sockets))
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="makes a socket of another user")
+@as_root
 def test_a_socket_that_another_user_has_made_where_all_may_write_is_not_used(
     tmp_path: Path,
 ) -> None:
@@ -119,12 +121,19 @@ DAMAGED: list[tuple[bytes, str]] = [
 ]
 
 
+@contextlib.contextmanager
+def connected(daemon: Daemon) -> Iterator[socket.socket]:
+    """A client that says what it likes."""
+    with socket.socket(socket.AF_UNIX) as raw:
+        raw.connect(str(daemon.sockets / "user"))
+        yield raw
+
+
 def test_damaged_words_are_refused_and_harm_no_other(
     daemon: Daemon, client: Client
 ) -> None:
     for line, code in DAMAGED:
-        with socket.socket(socket.AF_UNIX) as raw:
-            raw.connect(str(daemon.sockets / "user"))
+        with connected(daemon) as raw:
             raw.sendall(line)
             answer = json.loads(raw.makefile().readline())
         assert answer["error"]["code"] == code
@@ -134,11 +143,9 @@ def test_damaged_words_are_refused_and_harm_no_other(
 def test_a_line_without_an_end_closes_the_connection(
     daemon: Daemon, client: Client
 ) -> None:
-    with socket.socket(socket.AF_UNIX) as raw:
-        raw.connect(str(daemon.sockets / "user"))
-        with pytest.raises(OSError):
-            for _ in range(100):
-                raw.sendall(b"x" * (1 << 18))
+    with connected(daemon) as raw, pytest.raises(OSError):
+        for _ in range(100):
+            raw.sendall(b"x" * (1 << 18))
     assert "version" in client.ask("ping")
 
 
@@ -168,8 +175,7 @@ def test_a_client_that_does_not_read_is_not_read_either_and_gets_every_answer(
     daemon.pause()
     task = {"kind": "remove", "source": f"file://{daemon.folder}/absent"}
     client.submit([task] * 2000)
-    with socket.socket(socket.AF_UNIX) as raw:
-        raw.connect(str(daemon.sockets / "user"))
+    with connected(daemon) as raw:
         sent = 0
         raw.settimeout(1)
         with pytest.raises(TimeoutError):
@@ -189,8 +195,7 @@ def test_a_request_waits_until_one_of_sixteen_is_answered(
 ) -> None:
     daemon.pause()
     [task] = client.submit([daemon.copy("absent")])
-    with socket.socket(socket.AF_UNIX) as raw:
-        raw.connect(str(daemon.sockets / "user"))
+    with connected(daemon) as raw:
         lines = [line(number, "wait", tasks=[task]) for number in range(16)]
         raw.sendall(b"".join([*lines, line(16, "ping")]))
         client.ask("ping")

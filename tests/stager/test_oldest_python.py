@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from tests.runtime.test_oldest_python import find_python
+from tests.support.as_root import as_root
 from tests.support.stager import SiteDaemon
 
-pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="a site's service is root's")
+pytestmark = as_root
 LATER = ["3.10", "3.11", "3.12", "3.13"]
 ROOT = Path(__file__).parents[2]
 _ASK = """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,6 +16,7 @@ from pegasus_bb.stager.conversation import Conversation
 from pegasus_bb.stager.rates import Targets
 from tests.stager.test_task_queue import task
 from tests.stager.test_users import ANN, BOB, Site, copied, site
+from tests.support.as_root import as_root
 from tests.support.stager import Daemon
 from tests.support.waiting import until
 
@@ -95,7 +95,7 @@ def test_a_task_whose_rate_may_change_asks_soon(rate: float) -> None:
     assert targets.piece([task(2, source="bb://a", dest="bb://b")]) == 0
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="a site's service is root's")
+@as_root
 @pytest.mark.parametrize("site", [{"rate": "20MB/s", "target": "disk"}], indirect=True)
 def test_two_users_on_two_workers_keep_to_the_rate_of_one_target(
     site: Site, tmp_path: Path

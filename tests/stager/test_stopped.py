@@ -11,6 +11,7 @@ import pytest
 
 from pegasus_bb.core.units import MIB
 from tests.stager.test_users import ANN, BOB, Site, copied, site
+from tests.support.as_root import as_root
 from tests.support.stager import Daemon
 from tests.support.waiting import until
 
@@ -47,7 +48,7 @@ def test_a_worker_without_a_sign_of_life_is_killed_and_its_task_tried_again(
     until(lambda: not any(map(is_alive, stopped)))
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="a site's service is root's")
+@as_root
 @pytest.mark.parametrize("site", [{"rate": "1MB/s"}], indirect=True)
 def test_stopped_workers_keep_no_other_user_waiting_and_no_service_alive(
     site: Site, tmp_path: Path

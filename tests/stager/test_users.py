@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from tests.stager.lives import CAPABLE, LIVES, before, user
+from tests.support.as_root import as_root
 from tests.support.stager import SiteDaemon, open_to_all
 
-pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="a site's service is root's")
+pytestmark = as_root
 ANN = 61001
 BOB = 61002
 _ASK = """

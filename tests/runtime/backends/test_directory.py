@@ -15,6 +15,7 @@ from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import Request, State
 from pegasus_bb.runtime.backends.folder_tier import FolderBackend
 from tests.runtime.backends.crash import crash_at_every_step
+from tests.support.as_root import as_root
 from tests.support.backend_contract import OTHER_RUN, REQUEST, Contract
 
 BIG = REQUEST._replace(name="pbbfiller", capacity=1000 * MIB, uuid="filler")
@@ -225,7 +226,7 @@ def test_foreign_files_in_the_tier_stop_no_call(
     assert found.statuses[0].state is State.READY
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")
+@as_root
 def test_a_folder_that_another_user_owns_is_not_used(bench: DirectoryBench) -> None:
     """Its owner reads and changes what is in it, whatever its identity says."""
     os.chown(made(bench), 65534, 65534)

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from tests.stager.lives import CAPABLE, LIVES, NAME, capable, user
+from tests.support.as_root import as_root
 from tests.support.slurm_job import OWN, Job
 from tests.support.slurm_stager import SUCCESS, SlurmSite
 from tests.support.stager import open_to_all
 from tests.support.waiting import until, until_gone
 
-pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root copies as others")
+pytestmark = as_root
 # bob has a name: share wants one
 ANN = 61001
 BOB = 2

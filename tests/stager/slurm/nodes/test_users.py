@@ -7,12 +7,13 @@ import stat
 
 import pytest
 
+from tests.support.as_root import as_root
 from tests.support.slurm_stager import SUCCESS
 from tests.support.stager import open_to_all
 
 from .conftest import Node, NodeJob, NodeSite
 
-pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root copies as others")
+pytestmark = as_root
 ANN = 61001
 BOB = 61002
 

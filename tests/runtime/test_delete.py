@@ -193,7 +193,7 @@ def test_a_result_that_is_a_folder_is_looked_at_file_by_file(run: Run) -> None:
 def test_a_placement_that_promises_nothing_keeps_everything(
     run: Run, text: str | None
 ) -> None:
-    (run.submit / "bb" / "placement.json").unlink()
+    run.lose("placement.json")
     if text is not None:
         (run.submit / "bb" / "placement.json").write_text(text)
     assert run.delete() == 2
@@ -249,7 +249,7 @@ def test_a_reservation_that_is_gone_already_is_a_success_with_a_message(
 def test_release_with_discard_drops_unsaved_data(run: Run, noted: bool) -> None:
     run.promise({"one.txt": "/out/one.txt"})
     if not noted:
-        (run.submit / "bb" / "reservation.json").unlink()
+        run.lose("reservation.json")
     assert "given back" in release(BBDir(run.bb.path), discard=True)
     assert not run.folder().exists()
     assert ledger.find(NAME)[0]["event"] == "discarded"
@@ -260,7 +260,7 @@ def test_release_with_discard_drops_unsaved_data(run: Run, noted: bool) -> None:
 
 def test_without_its_note_it_is_found_and_given_back(run: Run) -> None:
     run.stage_out("one.txt")
-    Path(run.bb.file("reservation.json")).unlink()
+    run.lose("reservation.json")
     assert run.delete() == 0
     assert "was given back" in run.said
     assert not run.folder().exists()
@@ -273,7 +273,7 @@ def test_without_its_note_results_are_guarded_as_ever(run: Run, gone: bool) -> N
     run.promise({"one.txt": "/out/one.txt"})
     if gone:
         run.vanish()
-    Path(run.bb.file("reservation.json")).unlink()
+    run.lose("reservation.json")
     assert run.delete() == 79
     if not gone:
         assert kept(run)
@@ -284,7 +284,7 @@ def test_without_its_note_results_are_guarded_as_ever(run: Run, gone: bool) -> N
 def test_a_plan_that_was_killed_is_no_success(tmp_path: Path, missing: str) -> None:
     run = Run(tmp_path / "fresh")
     run.write("plan.json", {"version": 2})
-    (run.submit / "bb" / missing).unlink()
+    run.lose(missing)
     assert run.delete() == 2
     said = run.said
     assert missing in said and "plan again" in said

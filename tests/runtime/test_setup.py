@@ -122,7 +122,7 @@ def test_started_over_it_asks_anew(run: Run) -> None:
     run.setup()
     run.gate()
     run.delete()
-    (run.submit / "bb" / "reservation.json").unlink()  # what run --restart does
+    run.lose("reservation.json")  # what run --restart does
     assert run.setup() == 0
     run.vanish()
     assert run.gate() == 75  # that it was up before the restart counts no more

@@ -40,7 +40,7 @@ def test_bb_delete_does_not_call_an_unmounted_reservation_released(
 ) -> None:
     run = unmounted
     if not ready:
-        (run.submit / "bb" / "ready.json").unlink()
+        run.lose("ready.json")
     assert run.delete() == 78
     assert "is it mounted?" in run.said
     assert str(run.tier / ".pegasus_bb_root") in run.said
@@ -103,7 +103,7 @@ def test_storage_that_is_gone_for_good_can_be_given_up(run: Run, left: str) -> N
     assert run.noted().released_at is not None
     assert [e["event"] for e in ledger.find(NAME)] == ["discarded", "requested"]
     assert "was given back before" in release(run.bb)
-    (run.submit / "bb/reservation.json").unlink()  # as the start of a run anew does
+    run.lose("reservation.json")  # as the start of a run anew does
     assert (run.setup(), run.gate()) == (0, 0), "on what is there now"
 
 

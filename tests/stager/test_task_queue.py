@@ -35,6 +35,11 @@ def served(waiting: TaskQueue, times: int) -> list[int]:
     return users
 
 
+def taken(waiting: TaskQueue, *busy: tuple[int, bool]) -> list[int]:
+    """What a worker gets while others are ``busy``."""
+    return [each.id for each in waiting.assignment(busy, 0.0)]
+
+
 def order(*tasks: StagerTask) -> list[int]:
     waiting = queue_of(*tasks)
     found = iter(lambda: waiting.take(0.0), None)
@@ -77,18 +82,18 @@ def test_a_user_with_many_tasks_does_not_keep_others_waiting() -> None:
 def test_tasks_with_a_rate_leave_workers_to_the_others() -> None:
     waiting = queue_of(*(task(number, rate=1.0) for number in (1, 2, 3)), task(4))
 
-    def taken(*busy: tuple[int, bool]) -> list[int]:
-        return [each.id for each in waiting.assignment(busy, 0.0)]
-
-    assert [taken(), taken((1, SLOW)), taken((1, SLOW))] == [[1], [4], []]
-    assert [taken(), taken(), taken()] == [[2], [3], []]
+    assert [
+        taken(waiting),
+        taken(waiting, (1, SLOW)),
+        taken(waiting, (1, SLOW)),
+    ] == [[1], [4], []]
+    assert [taken(waiting) for _ in range(3)] == [[2], [3], []]
 
 
 def test_small_tasks_of_one_user_go_together() -> None:
     small = (task(1), task(2), task(4, uid=2))
     waiting = queue_of(*small, task(3, size=64 * MIB), workers=4)
-    found = [waiting.assignment([], 0.0) for _ in range(4)]
-    assert [[each.id for each in tasks] for tasks in found] == [[1, 2], [4], [3], []]
+    assert [taken(waiting) for _ in range(4)] == [[1, 2], [4], [3], []]
 
 
 def test_having_been_away_wins_nothing() -> None:
@@ -111,11 +116,8 @@ def test_one_user_who_has_all_places_leaves_one_more_to_the_others() -> None:
         task(1, uid=1), task(2, uid=1, deadline=9.0), task(3, uid=2, rate=1.0)
     )
 
-    def taken(*busy: tuple[int, bool]) -> list[int]:
-        return [each.id for each in waiting.assignment(busy, 0.0)]
-
     all_places = [(1, not SLOW), (1, not SLOW)]
-    assert [taken(*all_places), taken(*all_places)] == [[3], []]
+    assert [taken(waiting, *all_places) for _ in range(2)] == [[3], []]
 
 
 def test_small_tasks_of_one_share_go_together_and_with_no_other() -> None:
@@ -123,19 +125,16 @@ def test_small_tasks_of_one_share_go_together_and_with_no_other() -> None:
     waiting = TaskQueue(workers=2)
     for number, share in enumerate(("run", "run", "other", "", "run")):
         waiting.add(task(number, **rate, share=share))
-    found = [waiting.assignment([], 0.0) for _ in range(4)]
-    assert [[each.id for each in some] for some in found] == [[0, 1], [2], [3], [4]]
+    assert [taken(waiting) for _ in range(4)] == [[0, 1], [2], [3], [4]]
 
 
 def test_a_user_with_a_task_with_a_rate_keeps_those_of_no_other_waiting() -> None:
     """It may hold its worker for years."""
     users = enumerate((1, 2, 1), 1)
     waiting = queue_of(*(task(number, uid=uid, rate=1.0) for number, uid in users))
-    busy = [(1, SLOW)]
+    busy = (1, SLOW)
     [found] = waiting.assignment([(1, not SLOW), (1, SLOW)], 0.0)
     assert found.id == 2
     waiting.put_back(found)
-    taken = waiting.copy().assignment(busy, 0.0)
-    assert [each.id for each in taken] == [2]
-    assert [each.id for each in waiting.assignment(busy, 0.0)] == [2]
-    assert waiting.assignment([*busy, (2, SLOW)], 0.0) == []
+    assert taken(waiting.copy(), busy) == taken(waiting, busy) == [2]
+    assert taken(waiting, busy, (2, SLOW)) == []

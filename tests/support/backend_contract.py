@@ -59,6 +59,10 @@ def until(bench: Bench, wanted: State, request: Request = REQUEST) -> Status:
     raise AssertionError(f"still {found}, not {wanted}")
 
 
+def state_of(bench: Bench, request: Request = REQUEST) -> State:
+    return bench.backend.status(request).state
+
+
 def ready(bench: Bench) -> Reservation:
     """The reservation of REQUEST, once it can be used."""
     noted = bench.backend.create(REQUEST)
@@ -152,7 +156,7 @@ class Contract:
         bench.fill()
         bench.backend.create(REQUEST)
         bench.backend.delete(REQUEST)
-        assert bench.backend.status(REQUEST).state is State.ABSENT
+        assert state_of(bench) is State.ABSENT
         bench.free()
         assert REQUEST.name not in names(bench)
 
@@ -175,7 +179,7 @@ class Contract:
     def test_given_back_it_is_absent_and_its_name_is_free(self, bench: Bench) -> None:
         ready(bench)
         bench.backend.delete(REQUEST)
-        assert bench.backend.status(REQUEST).state is State.ABSENT
+        assert state_of(bench) is State.ABSENT
         bench.backend.delete(REQUEST)
         assert names(bench) == []
         bench.backend.create(REQUEST)

@@ -123,6 +123,10 @@ class Run:
     def read(self, name: str) -> Any:
         return json.loads((self.submit / "bb" / name).read_text())
 
+    def lose(self, name: str) -> None:
+        """A file of bb/."""
+        (self.submit / "bb" / name).unlink()
+
     def has(self, name: str) -> bool:
         return (self.submit / "bb" / name).exists()
 

@@ -14,7 +14,7 @@ from pegasus_bb.model.reservation import State
 from pegasus_bb.runtime.backends import slurm
 from pegasus_bb.runtime.backends.datawarp import DataWarp
 from pegasus_bb.runtime.backends.slurm import create_line
-from tests.support.backend_contract import REQUEST, Contract, ready, until
+from tests.support.backend_contract import REQUEST, Contract, ready, state_of, until
 from tests.support.datawarp_bench import SETTINGS, DataWarpBench, bench, play
 
 RECORDED = Path(__file__).parents[2] / "recorded" / "slurm-24.11"
@@ -104,7 +104,7 @@ def test_asking_again_while_the_buffer_comes_up_asks_for_no_second_one(
 def test_asking_again_after_a_hold_asks_afresh(bench: DataWarpBench) -> None:
     bench.change(create_fails="device busy")
     first = bench.backend.create(REQUEST)
-    assert bench.backend.status(REQUEST).state is State.FAILED
+    assert state_of(bench) is State.FAILED
     bench.change(create_fails="")
     second = bench.backend.create(REQUEST)
     assert second.job != first.job
@@ -133,7 +133,7 @@ def test_a_leftover_of_the_same_name_and_user_is_not_used(
 def test_a_longer_name_that_begins_alike_is_not_it(bench: DataWarpBench) -> None:
     bench.row(REQUEST.name + "x")
     bench.row("datawarp")
-    assert bench.backend.status(REQUEST).state is State.ABSENT
+    assert state_of(bench) is State.ABSENT
 
 
 def test_a_buffer_that_comes_up_between_two_questions_is_seen(
@@ -152,7 +152,7 @@ def test_a_buffer_that_comes_up_between_two_questions_is_seen(
         return answer
 
     monkeypatch.setattr(slurm, "ask", then_there_is_room)
-    assert bench.backend.status(REQUEST).state is State.READY
+    assert state_of(bench) is State.READY
 
 
 # -- giving back
@@ -175,7 +175,7 @@ def test_a_job_that_outlives_its_buffer_is_not_waited_for(bench: DataWarpBench) 
     first = ready(bench)
     bench.backend.delete(REQUEST)
     assert bench.read()["jobs"][0]["state"] == "PENDING"
-    assert bench.backend.status(REQUEST).state is State.ABSENT
+    assert state_of(bench) is State.ABSENT
     assert bench.backend.create(REQUEST).job != first.job
     assert until(bench, State.READY)
 
@@ -189,7 +189,7 @@ def test_a_cancelled_request_failed_and_can_be_given_back(
     status = bench.backend.status(REQUEST)
     assert (status.state, "CANCELLED" in status.message) == (State.FAILED, True)
     bench.backend.delete(REQUEST)
-    assert bench.backend.status(REQUEST).state is State.ABSENT
+    assert state_of(bench) is State.ABSENT
 
 
 # -- where it is

@@ -16,7 +16,7 @@ from pegasus_bb.model.reservation import Request, State
 from pegasus_bb.runtime.backends.folder_tier import FolderBackend
 from tests.runtime.backends.crash import crash_at_every_step
 from tests.support.as_root import as_root
-from tests.support.backend_contract import OTHER_RUN, REQUEST, Contract
+from tests.support.backend_contract import OTHER_RUN, REQUEST, Contract, state_of
 
 BIG = REQUEST._replace(name="pbbfiller", capacity=1000 * MIB, uuid="filler")
 
@@ -82,10 +82,10 @@ def test_first_come_first_served_so_no_request_starves(bench: DirectoryBench) ->
     bench.backend.create(REQUEST)
     small = REQUEST._replace(name="pbbsmall", uuid="small", capacity=8 * MIB)
     bench.backend.create(small)
-    assert bench.backend.status(small).state is State.PENDING
+    assert state_of(bench, small) is State.PENDING
     bench.free()
-    assert bench.backend.status(REQUEST).state is State.READY
-    assert bench.backend.status(small).state is State.READY
+    assert state_of(bench) is State.READY
+    assert state_of(bench, small) is State.READY
 
 
 # -- what is not a reservation of ours stays as it is
@@ -99,7 +99,7 @@ def test_a_link_in_place_of_the_folder_is_never_followed(
     folder.rename(treasure)
     (treasure / "data").write_text("precious")
     folder.symlink_to(treasure)
-    assert bench.backend.status(REQUEST).state is State.FAILED
+    assert state_of(bench) is State.FAILED
     with pytest.raises(ReservationFailed, match="symbolic link"):
         bench.backend.path(REQUEST, {})
     with pytest.raises(ReservationFailed, match="symbolic link"):
@@ -116,7 +116,7 @@ def test_what_lies_in_the_way_is_named_and_left_alone(
     bench: DirectoryBench, make: Callable[[Path], object]
 ) -> None:
     make(bench.folder())
-    assert bench.backend.status(REQUEST).state is State.FAILED
+    assert state_of(bench) is State.FAILED
     for call in (bench.backend.create, bench.backend.delete):
         with pytest.raises(ReservationFailed, match="not a reservation"):
             call(REQUEST)
@@ -200,9 +200,9 @@ def test_one_that_cannot_be_removed_at_the_last_moment_keeps_its_identity(
         patched.setattr(os, "rmdir", fails)
         with pytest.raises(ReservationFailed, match=r"not given back.*not empty"):
             bench.backend.delete(REQUEST)
-    assert bench.backend.status(REQUEST).state is State.DELETING
+    assert state_of(bench) is State.DELETING
     bench.backend.delete(REQUEST)
-    assert bench.backend.status(REQUEST).state is State.ABSENT
+    assert state_of(bench) is State.ABSENT
 
 
 @pytest.mark.parametrize(

@@ -134,12 +134,13 @@ class TestFolders:
 
     def test_any_change_changes_its_digest(self, tree: Path) -> None:
         seen = {digest_path(str(tree))}
-        (tree / "deep" / "er" / "f").write_text("Data")
-        seen.add(digest_path(str(tree)))
-        (tree / "empty").rmdir()
-        seen.add(digest_path(str(tree)))
-        (tree / "run").rename(tree / "ran")
-        seen.add(digest_path(str(tree)))
+        for change in (
+            lambda: (tree / "deep" / "er" / "f").write_text("Data"),
+            (tree / "empty").rmdir,
+            lambda: (tree / "run").rename(tree / "ran"),
+        ):
+            change()
+            seen.add(digest_path(str(tree)))
         assert len(seen) == 4
 
     def test_what_was_there_stays_where_the_last_step_fails(

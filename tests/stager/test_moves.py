@@ -17,6 +17,7 @@ from pegasus_bb.runtime.staging.items import Folder
 from pegasus_bb.stager.trees import copy_tree, remove_copied
 from tests.stager.shared import client, daemon, service
 from tests.support.stager import Daemon, ends
+from tests.support.trees import depth, make_deep
 
 __all__ = ["client", "daemon", "service"]
 
@@ -145,27 +146,6 @@ def test_a_tree_of_any_depth_moves_and_is_removed(
     place = f"file://{daemon.folder}/to/tree"
     assert ends(client, {"kind": "remove", "source": place}) == [("done", "")]
     assert list((daemon.folder / "to").iterdir()) == []
-
-
-def make_deep(top: Path, levels: int) -> None:
-    """``levels`` folders in each other, with a file in each."""
-    top.mkdir()
-    folder = Folder.open(str(top))
-    for _ in range(levels):
-        os.mkdir("inner", dir_fd=folder.fd)
-        os.close(os.open("file", os.O_CREAT, dir_fd=folder.fd))
-        folder = folder.enter("inner")
-
-
-def depth(top: Path) -> int:
-    folder = Folder.open(str(top))
-    found = 0
-    while True:
-        try:
-            folder = folder.enter("inner")
-        except FileNotFoundError:
-            return found
-        found += 1
 
 
 @pytest.fixture

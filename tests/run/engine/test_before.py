@@ -78,7 +78,6 @@ def test_a_damaged_plan_is_one_sentence(folder: Folder, plan: str) -> None:
 def request_(folder: Folder, tmp_path: Path, any_dag_will_do: None) -> Request:
     """A run whose second node on the buffer failed; the reservation stands."""
     request = reserved(folder.path, "pbbbefore", tmp_path / "tier")
-    promise(folder, {})
     folder.job("bb_setup_1")
     folder.job("first", submit=ON_SITE)
     folder.job("second", "exits=1,0", submit=ON_SITE)
@@ -86,13 +85,6 @@ def request_(folder: Folder, tmp_path: Path, any_dag_will_do: None) -> Request:
     folder.chain("bb_setup_1", "first", "second", "bb_delete_2")
     folder.fails()
     return request
-
-
-def promise(folder: Folder, outputs: dict[str, str]) -> None:
-    write_json(
-        str(folder.path / "bb" / "placement.json"),
-        {"prefix": "/bb/pbbbefore", "files": {}, "outputs": outputs},
-    )
 
 
 def refused(folder: Folder) -> str:

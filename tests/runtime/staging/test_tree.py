@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from pegasus_bb.core.removal import remove
 from pegasus_bb.runtime.staging.folder_links import HardLinks
+from tests.support.trees import depth, make_deep
 
 from .conftest import TwoTrees
 
@@ -134,26 +136,13 @@ def test_what_is_no_file_is_named_and_the_rest_is_done(trees: TwoTrees) -> None:
 
 
 def test_a_path_longer_than_the_system_allows(trees: TwoTrees) -> None:
-    here = os.open(trees.source, os.O_RDONLY)
-    for _ in range(60):
-        os.mkdir("d" * 100, dir_fd=here)
-        below = os.open("d" * 100, os.O_RDONLY, dir_fd=here)
-        os.close(here)
-        here = below
-    file = os.open("file", os.O_WRONLY | os.O_CREAT, dir_fd=here)
-    os.write(file, b"deep")
-    os.close(file)
-    os.close(here)
+    make_deep(trees.source / "top", 1100)
     stage = trees.stage()
     assert trees.failures == []
-    assert (stage.files, stage.folders) == (1, 60)
-    here = os.open(trees.dest, os.O_RDONLY)
-    for _ in range(60):
-        below = os.open("d" * 100, os.O_RDONLY, dir_fd=here)
-        os.close(here)
-        here = below
-    file = os.open("file", os.O_RDONLY, dir_fd=here)
-    assert os.read(file, 10) == b"deep"
+    assert (stage.files, stage.folders) == (1100, 1101)
+    assert depth(trees.dest / "top") == 1100
+    for folder in (trees.source, trees.dest):  # which pytest cannot remove
+        remove(str(folder))
 
 
 def test_another_file_that_came_to_the_inode_number_meanwhile(

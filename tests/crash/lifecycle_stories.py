@@ -56,7 +56,7 @@ class Lifecycle(OfARun):
     def check_left(self) -> None:
         """Listed before it exists, and every note is whole."""
         rows = [row.name for row in self.planned.backend().list_reservations([]).rows]
-        there = self.planned.folder().exists()
+        there = self.planned.stands
         assert rows == ([NAME] if there else [])
         if there:
             warned = "is not on the list of your reservations" in self.traced.said
@@ -104,11 +104,11 @@ class Delete(Lifecycle):
         assert self.result.read_text() == "result"
         ready = self.planned.backend().status(self.planned.request).state is State.READY
         assert kept(self.planned) or not ready
-        assert "released" not in self.ledger() or not self.planned.folder().exists()
+        assert "released" not in self.ledger() or not self.planned.stands
 
     def check_done(self) -> None:
         assert self.result.read_text() == "result"
-        assert not self.planned.folder().exists()
+        assert not self.planned.stands
         assert self.ledger()[-1] == "released"
         assert self.planned.noted().released_at is not None
         [pool] = self.planned.backend().pools()
@@ -148,7 +148,7 @@ class GoesToThePfs(Fallback):
         assert self.decided() in ("", "pfs")
         assert self.directives() in (DIRECTIVE, NONE)
         assert self.directives() == DIRECTIVE or self.decided() == "pfs"
-        assert not self.planned.folder().exists()
+        assert not self.planned.stands
         self.word = self.decided() and self.planned.read(DECISION_FILE)
 
     def check_done(self) -> None:
@@ -188,10 +188,10 @@ class GivesBackWhatCameLate(Fallback):
 
     def check_left(self) -> None:
         assert self.decided() == "pfs"
-        assert "released" not in self.ledger() or not self.planned.folder().exists()
+        assert "released" not in self.ledger() or not self.planned.stands
 
     def check_done(self) -> None:
-        assert not self.planned.folder().exists()
+        assert not self.planned.stands
         assert self.ledger()[-1] == "released"
         [pool] = self.planned.backend().pools()
         assert pool.free == pool.total

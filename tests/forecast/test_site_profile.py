@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from pegasus_bb.core.errors import CatalogError, UsageError
 from pegasus_bb.forecast.demands.effective_rates import Sample, fit_rates, samples_of
-from pegasus_bb.forecast.site_profile import update_profile
+from pegasus_bb.forecast.site_profile import Learned, update_profile
 from pegasus_bb.model.document import load
 from pegasus_bb.model.history import History, Past
-from pegasus_bb.model.speeds import read_speeds
+from pegasus_bb.model.speeds import Speeds, read_speeds
 
 MB = 1_000_000
 DAY = date(2026, 11, 1)
@@ -32,10 +32,18 @@ def run(rate: float, place: str = "pfs", tasks: int = 8) -> History:
     return History(place=place, jobs=jobs, at_once=4)
 
 
+def learn(path: Path, *runs: History, day: date = DAY) -> Learned:
+    return update_profile(path, "cluster", runs, day)
+
+
+def speeds_of(path: Path) -> Speeds | None:
+    return read_speeds(load(path, {}), ("x-storage-speeds",), "cluster")
+
+
 def learned(path: Path, *runs: History, day: date = DAY) -> float:
     """Bytes a second of a job on the PFS, as a plan by this profile has them."""
-    update_profile(path, "cluster", runs, day)
-    speeds = read_speeds(load(path, {}), ("x-storage-speeds",), "cluster")
+    learn(path, *runs, day=day)
+    speeds = speeds_of(path)
     assert speeds is not None and speeds.slots == 4
     return speeds.pfs.job_read
 
@@ -90,7 +98,7 @@ def test_a_run_that_the_profile_has_is_not_counted_again(tmp_path: Path) -> None
     )
     rate = learned(path, first, second, first)
     written = path.read_text()
-    found = update_profile(path, "cluster", [second, first], DAY)
+    found = learn(path, second, first)
     assert [each.source for each in found.again] == ["2b", "1a"]
     assert found.places["pfs"].runs == 2
     assert path.read_text() == written
@@ -101,7 +109,7 @@ def test_a_tier_without_a_new_run_stays_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "site.yml"
     learned(path, run(100e6), run(900e6, "bb"))
     learned(path, run(100e6))
-    speeds = read_speeds(load(path, {}), ("x-storage-speeds",), "cluster")
+    speeds = speeds_of(path)
     assert speeds is not None
     assert speeds.places["bb"].job_read == pytest.approx(900e6, 1e-3)
 
@@ -113,11 +121,11 @@ def test_what_tells_nothing_writes_nothing(tmp_path: Path) -> None:
         ([run(100e6, "bb")], "no run on it is named"),
     ):
         with pytest.raises(UsageError, match=words):
-            update_profile(path, "cluster", runs, DAY)
+            learn(path, *runs)
         assert not path.exists()
     path.write_text("x-storage-speeds: {}\n")
     with pytest.raises(UsageError, match="not written by learn"):
-        update_profile(path, "cluster", [run(100e6)], DAY)
+        learn(path, run(100e6))
 
 
 @pytest.mark.parametrize(
@@ -145,7 +153,7 @@ def test_a_damaged_profile_is_named_with_its_place(
     path.write_text(text.replace(was, edited))
     assert path.read_text() != text
     with pytest.raises(CatalogError) as caught:
-        update_profile(path, "cluster", [run(100e6)], DAY)
+        learn(path, run(100e6))
     assert caught.value.key == ".".join(filter(None, ("x-learned-from", key)))
     assert caught.value.line
 
@@ -162,7 +170,7 @@ def test_what_the_user_adds_to_a_profile_stays(tmp_path: Path) -> None:
     whole["x-storage-speeds"]["cluster"].update(own)
     whole["x-storage-speeds"]["cluster"]["pfs"]["latency"] = "2ms"
     path.write_text(yaml.safe_dump(whole))
-    update_profile(path, "cluster", [run(50e6)], DAY)
+    learn(path, run(50e6))
     told = yaml.safe_load(path.read_text())["x-storage-speeds"]["cluster"]
     assert {name: told[name] for name in own} == own
     assert told["pfs"]["latency"] == "2ms"
@@ -190,9 +198,9 @@ def test_a_rate_that_was_not_measured_is_at_least_what_would_have_shown(
 ) -> None:
     path = tmp_path / "site.yml"
     for _ in range(2):  # what learn writes it can read
-        found = update_profile(path, "cluster", [of_small_files("pfs")], DAY)
+        found = learn(path, of_small_files("pfs"))
         assert found.places["pfs"].rates.at_least == "bytes"
-    speeds = read_speeds(load(path, {}), ("x-storage-speeds",), "cluster")
+    speeds = speeds_of(path)
     assert speeds is not None and not speeds.is_known
     # The PFS may be as fast as any: then a tier gains the least.
     assert speeds.pessimistic.pfs.job_read > 1e12
@@ -205,8 +213,8 @@ def test_a_rate_that_was_not_measured_is_at_least_what_would_have_shown(
 
 def test_a_measured_rate_replaces_a_bound(tmp_path: Path) -> None:
     path = tmp_path / "site.yml"
-    update_profile(path, "cluster", [of_small_files("pfs")], DAY)
-    found = update_profile(path, "cluster", [run(100e6)], DAY).places["pfs"].rates
+    learn(path, of_small_files("pfs"))
+    found = learn(path, run(100e6)).places["pfs"].rates
     assert (found.at_least, found.sizes) == ("", (20_000, 80 * MB))
     assert found.bytes == pytest.approx(100e6, 1e-2)
     assert found.calls == pytest.approx(1000, 0.1)
@@ -216,5 +224,5 @@ def test_a_profile_of_very_many_tasks_at_a_time_can_be_read(tmp_path: Path) -> N
     path = tmp_path / "site.yml"
     many = of_small_files("pfs", each=1e-4, together=999_999.0)
     for _ in range(2):
-        update_profile(path, "cluster", [many], DAY)
-    assert read_speeds(load(path, {}), ("x-storage-speeds",), "cluster") is not None
+        learn(path, many)
+    assert speeds_of(path) is not None

@@ -29,7 +29,7 @@ def test_with_all_results_safe_it_is_given_back(run: Run) -> None:
     run.stage_out("two.txt", "")
     assert run.delete() == 0
     assert "given back" in run.said
-    assert not run.folder().exists()
+    assert not run.stands
     released_at = run.noted().released_at
     assert released_at is not None
     assert [e["event"] for e in ledger.find(NAME)] == ["released", "requested"]
@@ -251,7 +251,7 @@ def test_release_with_discard_drops_unsaved_data(run: Run, noted: bool) -> None:
     if not noted:
         run.lose("reservation.json")
     assert "given back" in release(BBDir(run.bb.path), discard=True)
-    assert not run.folder().exists()
+    assert not run.stands
     assert ledger.find(NAME)[0]["event"] == "discarded"
 
 
@@ -263,7 +263,7 @@ def test_without_its_note_it_is_found_and_given_back(run: Run) -> None:
     run.lose("reservation.json")
     assert run.delete() == 0
     assert "was given back" in run.said
-    assert not run.folder().exists()
+    assert not run.stands
     assert run.noted().released_at is not None
 
 

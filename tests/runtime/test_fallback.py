@@ -53,7 +53,7 @@ def test_what_is_settled_holds_though_the_buffer_comes_up(run: Run) -> None:
     before = run.read(DECISION_FILE)
     assert (run.setup(), run.gate()) == (0, 0)  # a rescue run
     assert run.read(DECISION_FILE) == before
-    assert not run.folder().exists()
+    assert not run.stands
     assert ledger.reservations()[0].time == ledger.entries()[0]["time"]
     assert [line["event"] for line in ledger.entries()] == ["requested"]
 
@@ -110,7 +110,7 @@ def test_a_damaged_note_stops_everything(run: Run, text: str) -> None:
     for program in (run.setup, run.gate, run.delete):
         assert program() == 2
         assert DECISION_FILE in run.said
-    assert run.folder().exists()
+    assert run.stands
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def test_a_directory_tier_grants_and_releases_where_modes_are_refused(
     told = without(CHMOD, lifecycle)
     assert "is ready" in told.stderr and "was given back" in told.stderr
     assert "warning" not in told.stderr
-    assert not run.folder().exists()
+    assert not run.stands
 
 
 def test_the_programs_of_a_run_can_be_started_where_modes_and_times_are_refused(

@@ -94,7 +94,7 @@ def test_after_it_was_given_back_it_refuses(run: Run) -> None:
     assert f"pegasus-bb run --restart {run.submit}" in said
     assert "given back" in run.noted().failure
     assert run.gate() == 76
-    assert not run.folder().exists()
+    assert not run.stands
 
 
 def test_vanished_before_anything_ran_it_asks_anew(run: Run) -> None:
@@ -114,7 +114,7 @@ def test_vanished_after_it_was_up_it_refuses(run: Run, after: str) -> None:
     run.vanish()
     assert run.setup() == 76
     assert "lost" in run.said
-    assert not run.folder().exists()
+    assert not run.stands
     assert run.gate() == 76
 
 

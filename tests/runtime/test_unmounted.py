@@ -31,7 +31,7 @@ def unmounted(run: Run) -> Iterator[Run]:
     (run.root / "away").rename(run.tier)
     assert (run.folder() / "data").exists()
     assert run.delete() == 0, "mounted again, it is given back as ever"
-    assert not run.folder().exists()
+    assert not run.stands
 
 
 @pytest.mark.parametrize("ready", [True, False])
@@ -54,7 +54,7 @@ def test_no_program_calls_it_gone_or_asks_again(unmounted: Run) -> None:
     for program, code in ((unmounted.gate, 75), (unmounted.setup, 78)):
         assert program() == code
         assert "is it mounted?" in unmounted.said
-    assert not unmounted.folder().exists()
+    assert not unmounted.stands
     found = reservation_status(unmounted.submit / "bb")
     assert found is not None
     assert found["state"] == "unknown"

@@ -98,7 +98,7 @@ def test_a_failure_is_a_line_in_the_log(flash: Flash, run: Run) -> None:
     flash.fstrim("the discard operation is not supported", 1)
     flash.serve_with(bb="tier")
     assert run.delete() == 0
-    assert not run.folder().exists()
+    assert not run.stands
     why = "free space was not discarded: the discard operation is not supported"
     until(lambda: why in flash.log.read_text())
     with flash.connect() as client:
@@ -109,7 +109,7 @@ def test_without_a_service_bb_delete_says_so_and_succeeds(
     flash: Flash, run: Run
 ) -> None:
     assert run.delete() == 0
-    assert not run.folder().exists()
+    assert not run.stands
     assert "was not told of free space" in run.said
 
 

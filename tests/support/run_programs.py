@@ -138,6 +138,11 @@ class Run:
     def folder(self) -> Path:
         return self.tier / NAME
 
+    @property
+    def stands(self) -> bool:
+        """Whether its reservation is there."""
+        return self.folder().exists()
+
     def backend(self) -> FolderBackend:
         return FolderBackend(self.request.settings)
 

@@ -13,6 +13,16 @@ def profile(word: str) -> dict[str, Any]:
     return {"pegasus": {"bb.tier": word}}
 
 
+def of_a_file(user: User, word: str) -> None:
+    """The metadata of mid.txt names its tier."""
+    user.jobs[0]["uses"][1]["metadata"]["bb.tier"] = word
+
+
+def of_a_job(user: User, word: str) -> None:
+    """The profile of job ID1 names its tier."""
+    user.jobs[0]["profiles"] = profile(word)
+
+
 @pytest.mark.parametrize(
     ("tier", "lfn", "home"),
     [
@@ -32,7 +42,7 @@ def test_the_tier_has_a_rule_for_each_class(
 
 
 def test_a_job_s_profile_is_about_what_it_writes(user: User) -> None:
-    user.jobs[0]["profiles"] = profile("pfs")
+    of_a_job(user, "pfs")
     homes = user.homes()
     assert homes["mid.txt"] == homes["keep.txt"] == ("pfs", "write")
     assert homes["out.txt"] == ("bb", "write")
@@ -55,7 +65,7 @@ def test_a_program_says_it_for_all_its_jobs_that_do_not(user: User) -> None:
 
 def test_an_input_moves_if_all_its_readers_say_so(user: User) -> None:
     user.jobs[1]["uses"].append(use("in.txt", "input"))
-    user.jobs[0]["profiles"] = profile("pfs")
+    of_a_job(user, "pfs")
     assert user.homes()["in.txt"] == ("bb", "copy")
     user.jobs[1]["profiles"] = profile("bb")
     assert user.homes()["in.txt"] == ("bb", "copy")
@@ -67,8 +77,8 @@ def test_an_input_moves_if_all_its_readers_say_so(user: User) -> None:
 def test_metadata_wins_over_a_profile_and_the_placement_file_over_both(
     user: User,
 ) -> None:
-    user.jobs[0]["profiles"] = profile("pfs")
-    user.jobs[0]["uses"][1]["metadata"]["bb.tier"] = "bb"
+    of_a_job(user, "pfs")
+    of_a_file(user, "bb")
     placed = user.placed("mid.txt")
     assert (placed.tier, placed.how) == ("bb", "write")
     assert placed.reason == "its metadata in job ID1 says bb.tier: bb"
@@ -87,31 +97,23 @@ def test_any_use_of_a_file_may_say_its_tier(user: User) -> None:
 @pytest.mark.parametrize("word", ["bb", "fast"])
 def test_bb_means_the_tier_whatever_it_is_called(user: User, word: str) -> None:
     user.tier = {"name": "fast", "intermediate": "pfs"}
-    user.jobs[0]["uses"][1]["metadata"]["bb.tier"] = word
+    of_a_file(user, word)
     assert user.homes()["mid.txt"] == ("fast", "write")
 
 
 def test_bb_means_the_tier_of_that_name_where_there_is_one(user: User) -> None:
     user.tier = {"name": "fast"}
     user.other_tiers = [{"name": "bb", "backend": "datawarp"}]
-    user.jobs[0]["uses"][1]["metadata"]["bb.tier"] = "bb"
+    of_a_file(user, "bb")
     user.is_refused("reserves tier fast of site cluster")
 
 
 def test_two_uses_that_contradict_each_other_are_refused(user: User) -> None:
-    user.jobs[0]["uses"][1]["metadata"]["bb.tier"] = "bb"
+    of_a_file(user, "bb")
     user.jobs[1]["uses"][0] = use("mid.txt", "input", **said("pfs"))
     error = user.is_refused(r"ID1 says bb.tier: bb")
     assert error.key == "jobs.1.uses.0.metadata.bb.tier"
     assert error.line > 20
-
-
-def of_a_file(user: User, word: str) -> None:
-    user.jobs[0]["uses"][1]["metadata"]["bb.tier"] = word
-
-
-def of_a_job(user: User, word: str) -> None:
-    user.jobs[0]["profiles"] = profile(word)
 
 
 @pytest.mark.parametrize(

@@ -55,11 +55,11 @@ def test_a_result_that_stage_out_never_noted_keeps_everything(run: Run) -> None:
     assert run.noted().released_at is None
 
 
-def test_of_one_that_was_taken_away_no_file_remains(run: Run, capsys: Captured) -> None:
+def test_of_one_that_was_taken_away_no_file_remains(run: Run) -> None:
     run.promise({"one.txt": "/out/one.txt"})
     run.vanish()
     assert run.delete() == 79
-    said = words(capsys)
+    said = run.said
     assert "is not there any more: 1 of 1 promised results are lost" in said
     assert f"pegasus-bb run --restart {run.submit}" in said
     assert "resume" not in said and "look" not in said

@@ -13,6 +13,7 @@ from pegasus_bb.core.files import write_json
 from pegasus_bb.run.engine.dagman import running
 from pegasus_bb.run.engine.submitdir import SubmitDir
 from tests.run.engine.dagman.conftest import Tools
+from tests.support.as_root import as_root
 from tests.support.backend_contract import REQUEST
 
 
@@ -57,7 +58,7 @@ def test_a_buffer_that_only_jobs_see_is_no_place_for_the_local_engine(
             choose_engine(place, "auto", restart=restart)
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
+@as_root
 def test_root_does_not_run_what_another_user_has_planned(place: SubmitDir) -> None:
     os.chown(place.path, 4711, -1)
     with pytest.raises(UsageError, match=r"run of #4711.* sudo -u #4711 pegasus-bb"):

@@ -10,6 +10,7 @@ from pegasus_bb.core.units import format_size
 from pegasus_bb.model.dag.nodes import Dag, Script
 from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.run.engine.causes import last_lines
+from pegasus_bb.run.engine.dagman.job_ends import slurm_end
 from pegasus_bb.run.engine.evidence import (
     evidence,
     inner_dag,
@@ -123,6 +124,8 @@ def failure_messages(items: Iterable[NodeEntry], place: SubmitDir) -> list[str]:
     for item in items[:_NODES]:
         name = item.node.name
         lines.append(f"  {name}: {_reason(item, place)}")
+        ended = slurm_end(name, place) if item.stage != "pre" else ""
+        lines += [f"    {ended}"] if ended else []
         lines += (f"  {line}" for line in evidence_lines(item, place))
         lines += (f"    its folder: {each.words}" for each in kept if each.node == name)
     if len(items) > _NODES:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from pegasus_bb.model.dag.blahp import is_released
 from pegasus_bb.model.dag.nodes import Script
+from pegasus_bb.run.engine.dagman.job_ends import slurm_end
 from pegasus_bb.run.engine.evidence import refused_submission, stage_out_log
 from pegasus_bb.run.engine.failure_messages import (
     RESULTS_LEFT,
@@ -17,6 +19,8 @@ from pegasus_bb.run.engine.node_progress import Watcher
 from pegasus_bb.run.engine.node_table import NodeEntry, NodeState, NodeTable
 from pegasus_bb.run.engine.submitdir import SubmitDir
 from pegasus_bb.runtime.programs.gate import waiting_reason
+
+_REMEMBERED = 600.0  # seconds: twice the MinJobAge that Slurm has by default
 
 
 class Replay:
@@ -158,7 +162,15 @@ class Replay:
             return
         item.retries += 1
         self._table.move(item, NodeState.READY)
-        self._watcher.ended(node.name, f"failed, tried again: {why}", seconds)
+        ended = "" if item.stage == "pre" else self._slurm_end(node.name, event)
+        more = f"; {ended}" if ended else ""
+        self._watcher.ended(node.name, f"failed, tried again: {why}{more}", seconds)
+
+    def _slurm_end(self, node: str, event: Event) -> str:
+        """Of a job that ended just now: Slurm soon forgets it."""
+        if time.time() - event.time > _REMEMBERED:
+            return ""
+        return slurm_end(node, self._place)
 
     def _job_held(self, item: NodeEntry, event: Event) -> None:
         number = event.detail.partition(".")[0]

@@ -19,7 +19,7 @@ from pegasus_bb.run.engine.evidence import (
     stage_out_log,
 )
 from pegasus_bb.run.engine.failed_run import FailedRun, unreleased_note
-from pegasus_bb.run.engine.jobstate_log import ending, read_history
+from pegasus_bb.run.engine.jobstate_log import ended, read_history
 from pegasus_bb.run.engine.kept_folders import kept_folders
 from pegasus_bb.run.engine.node_table import NodeEntry, NodeState, NodeTable
 from pegasus_bb.run.engine.nodestates import table_now
@@ -48,10 +48,10 @@ def why_script(item: NodeEntry, kind: str, script: Script, status: int) -> str:
     if kind == "post" and item.status:
         judge = Path(deciding_program(script)).name in _EXITCODE
         if judge and status == _PASSED_ON:
-            return f"its job ended with {ending(item.status)}"
-    why = f"its {kind.upper()} script ended with {ending(status)}"
+            return f"its job {ended(item.status)}"
+    why = f"its {kind.upper()} script {ended(status)}"
     if kind == "post" and item.status:
-        why += f", its job with {ending(item.status)}"
+        why += f", its job {ended(item.status).removeprefix('ended ')}"
     return why
 
 
@@ -124,8 +124,8 @@ def failure_messages(items: Iterable[NodeEntry], place: SubmitDir) -> list[str]:
     for item in items[:_NODES]:
         name = item.node.name
         lines.append(f"  {name}: {_reason(item, place)}")
-        ended = slurm_end(name, place) if item.stage != "pre" else ""
-        lines += [f"    {ended}"] if ended else []
+        by_slurm = slurm_end(name, place) if item.stage != "pre" else ""
+        lines += [f"    {by_slurm}"] if by_slurm else []
         lines += (f"  {line}" for line in evidence_lines(item, place))
         lines += (f"    its folder: {each.words}" for each in kept if each.node == name)
     if len(items) > _NODES:

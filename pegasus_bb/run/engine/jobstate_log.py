@@ -140,8 +140,12 @@ _NO_ENDINGS = {
 }
 
 
-def ending(status: int) -> str:
-    return f"signal {-status}" if status < 0 else f"exit status {status}"
+def ended(status: int) -> str:
+    """How a job or a script came to its end."""
+    if status in _NO_ENDINGS:
+        return _NO_ENDINGS[status]
+    ending = f"signal {-status}" if status < 0 else f"exit status {status}"
+    return f"ended with {ending}"
 
 
 def failure(event: str, detail: str) -> str:
@@ -150,9 +154,7 @@ def failure(event: str, detail: str) -> str:
     who = {"JOB": "job", "PRE": "PRE script", "POST": "POST script"}
     whose = who.get(event.partition("_")[0], "job")
     if detail.lstrip("-").isdigit():
-        if int(detail) in _NO_ENDINGS:
-            return f"its {whose} {_NO_ENDINGS[int(detail)]}"
-        return f"its {whose} ended with {ending(int(detail))}"
+        return f"its {whose} {ended(int(detail))}"
     job = f" (job {detail})" if detail.strip("-") else ""
     if event.startswith("POST"):
         return f"its POST script found a failure in what its job left{job}"

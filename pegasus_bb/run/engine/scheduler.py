@@ -15,7 +15,7 @@ from pathlib import Path
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.dag.roles import Role, role_of
 from pegasus_bb.run.engine.children import Child, Children, Signals
-from pegasus_bb.run.engine.jobstate_log import JobstateLog, ending
+from pegasus_bb.run.engine.jobstate_log import JobstateLog, ended
 from pegasus_bb.run.engine.node_progress import Watcher
 from pegasus_bb.run.engine.node_table import NodeEntry, NodeState, NodeTable
 from pegasus_bb.run.engine.starter import CannotStart, Starter, script_of, submit_file
@@ -185,7 +185,7 @@ class Scheduler:
             self._table.move(item, NodeState.READY)
             self._scripts.append((item, "post"))
         else:
-            self._node_ended(item, status, f"the job ended with {ending(status)}")
+            self._node_ended(item, status, f"the job {ended(status)}")
 
     def _script_ended(self, item: NodeEntry, kind: str, status: int) -> None:
         script = script_of(item, kind)

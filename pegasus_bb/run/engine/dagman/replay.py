@@ -14,7 +14,7 @@ from pegasus_bb.run.engine.failure_messages import (
     recorded_failure,
     why_script,
 )
-from pegasus_bb.run.engine.jobstate_log import Event, ending
+from pegasus_bb.run.engine.jobstate_log import Event, ended
 from pegasus_bb.run.engine.node_progress import Watcher
 from pegasus_bb.run.engine.node_table import NodeEntry, NodeState, NodeTable
 from pegasus_bb.run.engine.submitdir import SubmitDir
@@ -130,7 +130,7 @@ class Replay:
         if event.event == "JOB_SUCCESS":
             self._done(item, event)
         else:
-            self._failed(item, event, f"its job ended with {ending(item.status)}")
+            self._failed(item, event, f"its job {ended(item.status)}")
 
     def _post_failed(self, item: NodeEntry, event: Event) -> None:
         post = item.node.post
@@ -162,8 +162,8 @@ class Replay:
             return
         item.retries += 1
         self._table.move(item, NodeState.READY)
-        ended = "" if item.stage == "pre" else self._slurm_end(node.name, event)
-        more = f"; {ended}" if ended else ""
+        by_slurm = "" if item.stage == "pre" else self._slurm_end(node.name, event)
+        more = f"; {by_slurm}" if by_slurm else ""
         self._watcher.ended(node.name, f"failed, tried again: {why}{more}", seconds)
 
     def _slurm_end(self, node: str, event: Event) -> str:

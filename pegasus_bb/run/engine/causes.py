@@ -8,6 +8,7 @@ clean release: a test does so for each cause.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from shlex import quote
@@ -18,11 +19,12 @@ from pegasus_bb.core.errors import (
     RESERVATION_FAILED,
     SCHEDULER_UNREACHABLE,
 )
-from pegasus_bb.core.units import abbreviate, format_size
+from pegasus_bb.core.units import MIB, abbreviate, format_size
 from pegasus_bb.model.dag.roles import Role, role_of
 from pegasus_bb.run.engine.failed_run import FailedRun
 from pegasus_bb.run.engine.lost_inputs import messages
 from pegasus_bb.run.engine.node_table import NodeEntry
+from pegasus_bb.runtime.job_reservation.disk import TAKEN
 from pegasus_bb.runtime.release_steps import release_command
 from pegasus_bb.runtime.reservation_identity import GONE
 
@@ -148,7 +150,8 @@ def tier_full(run: FailedRun) -> Iterator[str]:
         return
     size = run.reserved
     most = run.largest_capacity
-    wanted = min(2 * size, most) if most > size else 2 * size
+    grown = 2 * max(size, *(_taken(run, item) for item in run.failed))
+    wanted = min(grown, most) if most > size else grown
     yield (
         f"cause:       the tier is full ({format_size(size)} by the plan), says "
         f"{abbreviate(full, _SHOWN)}"
@@ -166,6 +169,13 @@ def tier_full(run: FailedRun) -> Iterator[str]:
             f"{format_size(wanted)}, then:"
         )
     yield from _plan_again(run, capacity=wanted)
+
+
+def _taken(run: FailedRun, item: NodeEntry) -> int:
+    """The bytes that the job of ``item`` had on the full disk of a node; 0 if it was
+    another storage. Whole MiB."""
+    found = (re.search(rf"{TAKEN} (\d+) bytes", line) for line in run.lines(item))
+    return max((-(-int(match[1]) // MIB) * MIB for match in found if match), default=0)
 
 
 def catalog_changed(run: FailedRun) -> Iterator[str]:

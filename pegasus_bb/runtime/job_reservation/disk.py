@@ -27,6 +27,7 @@ from pegasus_bb.runtime.job_reservation.space import (
 
 _PREFIX = "pegasus_bb."
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+TAKEN = "this job has"  # before the bytes, in the words about a full disk
 _LITTLE = 1 << 20  # bytes: a disk with less counts as full
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -64,7 +65,7 @@ def on_the_disk(
     lock = _make_locked(folder)
     try:
         yield folder
-        _tell_if_full(disk)
+        _tell_if_full(disk, folder)
     finally:
         discard(folder)
         os.close(lock)
@@ -117,13 +118,17 @@ def _free(disk: str) -> tuple[int, bool]:
     return status.f_bavail * status.f_frsize, inodes
 
 
-def _tell_if_full(disk: str) -> None:
-    """Report a full disk, since a task that fills it may not do so."""
+def _tell_if_full(disk: str, folder: str) -> None:
+    """Report a full disk, since a task that fills it may not do so; and how much of it
+    the job itself has, in ``folder``."""
     free, files = _free(disk)
     if free < _LITTLE or not files:
+        from pegasus_bb.runtime.job_reservation.temporary_files import size_of
+
         print(
             f"launch: {disk} on {socket.gethostname()} is full: {format_size(free)} "
-            f"and {'no inode' if not files else 'inodes'} free when the task had ended",
+            f"and {'no inode' if not files else 'inodes'} free when the task had "
+            f"ended; {TAKEN} {size_of(folder)} bytes of it",
             file=sys.stderr,
         )
 

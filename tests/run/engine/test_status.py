@@ -88,6 +88,19 @@ def test_a_full_tier_is_planned_again_with_what_its_file_system_has(
         assert cause[0].startswith(f"cause:       {says}")
 
 
+def test_the_full_disk_of_a_node_is_planned_again_with_more_than_its_job_had(
+    folder: Folder, tmp_path: Path
+) -> None:
+    (folder.path / "bb").mkdir()
+    request = request_of("pbbfull", tmp_path)._replace(settings={})  # 8 MiB
+    write_json(str(folder.path / "bb" / "transient.json"), request.to_json())
+    words = f"No space left on device; this job has {63 * MIB + 1} bytes of it"
+    folder.job("a", f'err="{words}"', "exits=1")
+    folder.fails()
+    cause = run_status(find_submit_dir(folder.path)).cause
+    assert cause[-1].endswith("with --bb-capacity 128MiB")
+
+
 @pytest.fixture
 def request_(folder: Folder, tmp_path: Path, ledger: Path) -> Request:
     """Of a run that has not asked for it yet; the tier's folder is not there."""

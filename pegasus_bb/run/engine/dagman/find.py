@@ -71,9 +71,12 @@ def _state_in_queue(life: DAGManLife) -> Found:
     if not queue.is_here(life.host):
         return Found(life, unknown=f"it was submitted on host {life.host}")
     try:
-        return Found(life, alive=queue.held(life.cluster) is not None)
+        alive = queue.held(life.cluster) is not None
     except SchedulerUnreachable as error:
         return Found(life, unknown=str(error))
+    if alive or life.is_whole:
+        return Found(life, alive)
+    return Found(life, unknown="its log does not tell on which host it was submitted")
 
 
 def check_no_dagman(place: SubmitDir) -> None:
@@ -127,6 +130,7 @@ class DAGManLife:
     state: str = "idle"  # idle | running | held | ended | removed
     status: int | None = None  # its exit status; None too where a signal ended it
     reason: str = ""  # why it is held, or who removed it
+    is_whole: bool = False  # the log has its beginning
 
     @property
     def over(self) -> bool:
@@ -182,7 +186,7 @@ def _apply(life: DAGManLife, event: Any) -> DAGManLife:
     kind = int(event.type)
     if kind == _SUBMIT:
         found = _HOST.search(event.get("SubmitHost", ""))
-        return DAGManLife(event.cluster, found[1] if found else "")
+        return DAGManLife(event.cluster, found[1] if found else "", is_whole=True)
     if kind in (_EXECUTE, _RELEASED):
         return replace(life, state="running", reason="")
     if kind == _HELD:

@@ -6,9 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.core.errors import UsageError
-from pegasus_bb.run.engine.dagman.find import DAGManLife, LifeLog
-from tests.run.engine.dagman.conftest import RECORDED
+from pegasus_bb.core.errors import SchedulerUnreachable, UsageError
+from pegasus_bb.run.engine.dagman.find import (
+    DAGManLife,
+    LifeLog,
+    check_no_dagman,
+    log_of,
+)
+from pegasus_bb.run.engine.submitdir import SubmitDir
+from tests.run.engine.dagman.conftest import RECORDED, Tools
 
 
 def lives(act: str, folder: Path) -> list[list[DAGManLife]]:
@@ -59,6 +65,16 @@ def test_an_event_that_a_full_disk_has_torn_is_left_out(tmp_path: Path) -> None:
         log.write(f"{ended}...\n")
     (life,) = LifeLog(path).read().values()
     assert (life.state, life.status) == ("ended", 1)
+
+
+def test_a_dagman_whose_beginning_was_torn_may_be_on_another_host(
+    place: SubmitDir, tools: Tools
+) -> None:
+    whole = (RECORDED / "failed.dagman.log").read_text()
+    submitted, executes, *_ = whole.split("...\n")
+    log_of(place).write_text(f"{submitted[:40]}{submitted}...\n{executes}...\n")
+    with pytest.raises(SchedulerUnreachable, match="on which host it was submitted"):
+        check_no_dagman(place)
 
 
 def test_a_log_that_cannot_be_read_is_named(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.support.user_site import Site
 
 from .test_unsafe_again import before
@@ -34,13 +36,20 @@ def test_the_maker_of_a_lost_input_runs_again_with_remake(site: Site) -> None:
     site.has_all_results("bb")
 
 
-def test_a_result_that_is_nowhere_any_more_is_made_again(site: Site) -> None:
+@pytest.mark.parametrize("found_by", ["bb_delete", "the last clean-up"])
+def test_a_result_that_is_nowhere_any_more_is_made_again(
+    site: Site, found_by: str
+) -> None:
     """It was removed from its destination when its scratch copy had been cleaned up."""
     folder = site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
     once = site.root / "once"
     result = site.results("bb") / "e.dat"
     removed = f"[ -e {once} ] || rm {result}; : > {once}"
-    before(folder / "bb" / "bin" / "delete", removed, f"--bb {folder}/bb")
+    if found_by == "bb_delete":
+        before(folder / "bb" / "bin" / "delete", removed, f"--bb {folder}/bb")
+    else:
+        job = f"case $PEGASUS_DAG_JOB_ID in cleanup_*) {removed};; esac"
+        before(folder / "bb" / "bin" / "transfer", job)
     done = site.run("bb")
     assert "e.dat is neither at its destination nor on the tier; mix_E" in done.stderr
     assert f"to continue: pegasus-bb run --remake {folder}" in done.stderr

@@ -37,7 +37,9 @@ from pegasus_bb.runtime.results_guard import ResultsGuard, local_path
 from pegasus_bb.runtime.transfers.transfer_jobs import Transfer, read_jobs
 
 Ask = Callable[[str], bool]  # shows a message; whether the user says yes
-_READERS = (Role.TASK, Role.CLUSTER, Role.STAGE_OUT, Role.BB_DELETE)
+# They keep all while a promised result is not safe.
+_KEEPERS = (Role.BB_DELETE, Role.LEAF_CLEANUP)
+_READERS = (Role.TASK, Role.CLUSTER, Role.STAGE_OUT, *_KEEPERS)
 _SHOWN = 5
 _JOB_ID = re.compile(r'^\+pegasus_wf_dax_job_id = "(.*)"$', re.MULTILINE)
 _SITE = re.compile(r'^\+pegasus_site = "(.*)"$', re.MULTILINE)
@@ -65,7 +67,7 @@ class LostInput:
                 f"{self.maker} ended well and has not made {self.lfn}, which "
                 f"{self.reader} reads"
             )
-        if role_of(self.reader) is Role.BB_DELETE:
+        if role_of(self.reader) in _KEEPERS:
             return (
                 f"{self.lfn} is neither at its destination nor on the tier; "
                 f"{self.maker}, which makes it, is done"
@@ -182,7 +184,7 @@ class Dataflow:
     def inputs(self, name: str) -> list[str]:
         if role_of(name) is Role.STAGE_OUT:
             return self._transferred(name)
-        if role_of(name) is Role.BB_DELETE:
+        if role_of(name) in _KEEPERS:
             return self._removed_results()
         if self._is_elsewhere(name):
             return []

@@ -17,7 +17,7 @@ from click.shell_completion import CompletionItem
 
 from pegasus_bb.core.errors import BUG, INTERRUPTED, USAGE, PegasusBBError, advice_on
 
-_NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
+_NOT_ALLOWED = (errno.EACCES, errno.EPERM)
 _OWNER = "call it as the owner of that path, or have the path made writable for you"
 # What a person wants -> the commands for it, in the order in which they are met. The
 # words stand here, so that --help and completion load no command.

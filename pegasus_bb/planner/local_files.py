@@ -240,7 +240,8 @@ def of_directory(catalogs: Catalogs, tier: Tier, capacity: int) -> Finding:
         return refused(what, "a path of your own, or another mode of the folder")
     free = free_at(there)
     if capacity > free:
-        few = f"{there} has {format_size(free)} free, less than {format_size(capacity)}"
+        missing = f"{format_size(capacity - free)} less than {format_size(capacity)}"
+        few = f"{there} has {format_size(free)} free, {missing}"
         mend = "a path with more space, or a lower --bb-capacity"
         return refused(few, mend)
     if there != path:

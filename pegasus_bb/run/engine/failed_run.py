@@ -25,6 +25,7 @@ from pegasus_bb.runtime.storage_decision import readable_decision
 
 _LAUNCH = "launch: "  # begins what runtime/programs/launch.py says of its own
 _LONGEST = 2.0  # seconds to count the bytes on a tier
+_USABLE = 0.98  # of a file system; the rest it may need for itself
 
 
 class FailedRun:
@@ -108,8 +109,7 @@ class FailedRun:
         """The folder of a reservation whose file system has run out before it; empty
         where this machine does not see that."""
         path, room = self._room
-        # What the file system needs for itself is not room that others have taken.
-        few = self.request is not None and room < 0.98 * self.request.capacity
+        few = self.request is not None and room < _USABLE * self.request.capacity
         return path if few else ""
 
     @property
@@ -120,7 +120,7 @@ class FailedRun:
         if not room:
             return 0
         step = parse_size(self.bb.settings().get("granularity", "4MiB"))
-        return room // step * step
+        return int(_USABLE * room) // step * step
 
     @cached_property
     def _room(self) -> tuple[str, int]:

@@ -6,7 +6,7 @@ import fcntl
 import os
 from pathlib import Path
 
-from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.errors import UsageError, advice_on
 from pegasus_bb.core.files import ENGINE_LOCK, lock_holder
 from pegasus_bb.model.reservation import Request, State
 from pegasus_bb.runtime.bbdir import BBDir
@@ -33,6 +33,16 @@ def check_existing(folder: Path, *, force: bool) -> None:
     if holder:
         raise UsageError(f"the run in {folder} is going on: {holder}; it is not moved")
     _check_no_run(folder)
+
+
+def not_written(folder: Path, error: OSError) -> UsageError:
+    """What to raise where the system did not let us write ``folder``."""
+    where = f"{error.filename}: " if error.filename else ""
+    return UsageError(
+        f"the submit directory {folder} cannot be written: {where}{error.strerror}; "
+        f"{advice_on(error, 'mend that')}, or name another --dir. Nothing of it was "
+        "left behind"
+    )
 
 
 def _is_unfinished_planning(folder: Path) -> bool:

@@ -12,7 +12,6 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.dag.joblists import job_list
 from pegasus_bb.model.dag.writer import write_dag
 from pegasus_bb.model.document import as_json
@@ -24,7 +23,7 @@ from pegasus_bb.planner.builtin.executable import (
     properties_file,
 )
 from pegasus_bb.planner.builtin.submit_files import SubmitFiles
-from pegasus_bb.planner.existing_submit_dir import move_existing
+from pegasus_bb.planner.existing_submit_dir import move_existing, not_written
 from pegasus_bb.planner.fork_worker import (
     JOBS_FOR_A_WORKER,
     File,
@@ -79,10 +78,7 @@ def write(
             for parent in missing:
                 parent.rmdir()
         if isinstance(error, OSError):
-            raise UsageError(
-                f"the submit directory {target} cannot be written: {error}; "
-                "nothing of it was left behind"
-            ) from error
+            raise not_written(target, error) from error
         raise
     return target
 

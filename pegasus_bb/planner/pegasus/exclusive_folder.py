@@ -16,7 +16,11 @@ from pathlib import Path
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.dag.nodes import Node, submit_text
-from pegasus_bb.planner.existing_submit_dir import check_existing, move_aside
+from pegasus_bb.planner.existing_submit_dir import (
+    check_existing,
+    move_aside,
+    not_written,
+)
 
 PRINTED = "pegasus-plan.out"  # its stdout, next to its inputs
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
@@ -50,10 +54,7 @@ def claim(folder: Path, *, force: bool, runs: Path) -> Iterator[Path]:
         if is_empty:
             folder.mkdir(exist_ok=True)
         if isinstance(error, OSError) and error.errno in _NO_ROOM:
-            raise UsageError(
-                f"the submit directory {folder} cannot be written: {error.strerror}; "
-                "nothing of it was left behind"
-            ) from error
+            raise not_written(folder, error) from error
         raise
 
 

@@ -202,10 +202,13 @@ class FolderBackend(Backend):
                 return State.ABSENT, str(error)
             return State.FAILED, str(error)
         if not entry["granted"]:
+            free = self._free(grants)
+            few = entry["size"] - free
+            missing = f", {format_size(few)} too few" if few > 0 else ""
             return State.PENDING, (
-                f"waits for {format_size(entry['size'])}; "
-                f"{format_size(self._free(grants))} free, first come first served; "
-                "`pegasus-bb ls` shows who has the rest"
+                f"waits for {format_size(entry['size'])}; {format_size(free)} "
+                f"free{missing}, first come first served; `pegasus-bb ls` shows who "
+                "has the rest"
             )
         return self._state_of(entry), f"in {self._folder(request)}"
 

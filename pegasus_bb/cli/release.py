@@ -117,6 +117,11 @@ def _locate(name: str) -> LocatedReservation:
     if found:
         return next((one for one in found if one.bb), found[0])
     bb = BBDir(str(Path(name) / "bb"))
+    if not bb.has_request and bb.is_transient:
+        raise UsageError(
+            f"{name!r}: each job of that run has a reservation of its own, which ends "
+            "with the job; `pegasus-bb ls` names those that are kept"
+        )
     if not bb.has_request:
         raise UsageError(
             f"{name!r} is neither a submit directory with a reservation nor the name "

@@ -60,6 +60,15 @@ def test_discarding_needs_the_name(given_back: list[str], tmp_path: Path) -> Non
     assert given_back == []
 
 
+def test_a_run_whose_jobs_have_their_own_reservations_has_none_to_name(
+    given_back: list[str], tmp_path: Path
+) -> None:
+    folder = planned(tmp_path / "run", "pbbone")
+    (folder / "bb" / "request.json").rename(folder / "bb" / "transient.json")
+    with pytest.raises(UsageError, match="a reservation of its own, which ends with"):
+        release(str(folder))
+
+
 def test_where_the_ledger_was_lost_the_submit_directory_brings_the_name_back(
     given_back: list[str], tmp_path: Path
 ) -> None:

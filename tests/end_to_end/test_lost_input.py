@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,18 @@ def test_the_next_run_knows_both_ways_on_from_what_was_never_made(site: Site) ->
     said = site.run("bb").stderr
     assert "to make it again: pegasus-bb run --remake" in said
     assert "if the workflow has a wrong name: mend it and plan again" in said
+
+
+@pytest.mark.parametrize("mode", ["persistent", "off"])
+def test_a_scratch_folder_that_was_removed_is_made_with_what_is_missing(
+    site: Site, mode: str
+) -> None:
+    folder = site.planned("bb", "--bb-mode", mode, "-Ddagman.retry=0")
+    site.trouble.write_text("d.dat")
+    site.fails("bb")
+    site.trouble.unlink()
+    (made,) = site.root.rglob(".pegasus_bb_scratch")
+    shutil.rmtree(made.parent)
+    assert f"pegasus-bb run --remake {folder}" in site.run("bb").stderr
+    site.bb("run", "--remake", str(folder), check=True)
+    site.has_all_results("bb")

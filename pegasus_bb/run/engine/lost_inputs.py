@@ -131,13 +131,23 @@ def _is_lost(bb: BBDir, failed: Set[str] | deque[str]) -> Callable[[str], bool]:
 def _folders(bb: BBDir) -> list[Path]:
     """The folders that may have a file; empty where they are not seen from here."""
     if not bb.has_request:
-        first = bb.scratch()
-        folders = [bb.scratch()]
-    else:
-        first = tier_seen_from_here(bb, bb.request())
-        folders = file_folders(bb, bb.request(), first)
+        scratch = Path(bb.scratch())
+        was_there = _has_parent_of_run(scratch, bb)
+        return [scratch] if scratch.is_dir() or was_there else []
+    first = tier_seen_from_here(bb, bb.request())
+    folders = file_folders(bb, bb.request(), first)
     seen = first and Path(first).is_dir()
     return [Path(folder) for folder in folders if folder] if seen else []
+
+
+def _has_parent_of_run(scratch: Path, bb: BBDir) -> bool:
+    """Whether this machine sees the folder that the run has made ``scratch`` in: so a
+    missing one was removed. Its name is of a run: USER/pegasus/LABEL/ by default, or as
+    the submit directory has it. Any other may be a mount point, where other machines
+    see more."""
+    by_default = scratch.parts[-3:-1] == ("pegasus", bb.label())
+    named = scratch.parts[-2:] == Path(bb.submit_dir).parts[-2:]
+    return (by_default or named) and scratch.parent.is_dir()
 
 
 def remake_lost_inputs(
@@ -148,7 +158,9 @@ def remake_lost_inputs(
     if not lost:
         return Redo()
     makers = {one.maker for one in lost}
-    if of_role(done, Role.LEAF_CLEANUP):  # it has removed the folder, too
+    folders = _folders(place.bb_dir)
+    is_gone = bool(folders) and not folders[0].is_dir()
+    if is_gone or of_role(done, Role.LEAF_CLEANUP):  # which removes the folder, too
         makers |= set(of_role(done, Role.CREATE_DIR))
     message = "\n".join(messages(lost))
     if not ask(f"{message}\nRun {', '.join(sorted(makers))} again?"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -131,7 +132,8 @@ def _locate(name: str) -> LocatedReservation:
     request = bb.request()
     noted = bb.reservation()
     is_listed = any(x.get("uuid") == request.uuid for x in ledger.find(request.name))
-    if noted is not None and noted.released_at is None and not is_listed:
+    is_ours = Path(bb.path).stat().st_uid == os.geteuid()
+    if noted and noted.released_at is None and is_ours and not is_listed:
         list_request(bb, request)  # the ledger was lost, and --discard takes the name
     entry = LedgerReservation(
         request.name, request.uuid, request.backend, request.capacity

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -96,8 +97,8 @@ def _check_user(place: SubmitDir) -> None:
     if os.geteuid() == 0 and owner not in (0, _SQUASHED):
         raise UsageError(
             f"{place.path}: is a run of {_user(owner)}, and root's tasks would have "
-            "the rights of root, and leave files that its user cannot change; run it "
-            f"as that user: sudo -u {_user(owner)} pegasus-bb run {place.path}"
+            "the rights of root, and leave files that its user cannot change; as that "
+            f"user: pegasus-bb run {quote(str(place.path))}"
         )
 
 
@@ -105,7 +106,7 @@ def _user(uid: int) -> str:
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
-        return f"#{uid}"  # as sudo has it
+        return f"user {uid}"
 
 
 def _unfinished_engine(place: SubmitDir, found: Found | None) -> str:

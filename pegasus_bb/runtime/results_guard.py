@@ -99,8 +99,8 @@ class ResultsGuard:
 
     def _vanishes(self, dest: str) -> bool:
         """Whether ``dest``, which is no link, is removed with the reservation."""
-        folder, name = os.path.split(dest.rstrip("/"))
-        real = os.path.join(self._real(folder), name)
+        folder, name = os.path.split(dest)
+        real = os.path.join(self._real(folder), name).rstrip("/")
         return any(real == each or is_below(real, each) for each in self._vanishing)
 
 

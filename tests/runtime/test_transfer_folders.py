@@ -84,7 +84,26 @@ class TestFolders:
             url = parse_url(f"file://{SCRATCH}/{number}.txt")
             remover.remove(Remove(url, False, {}))
         assert names(site.scratch) == [MARK]
-        assert max(seen[str(above)] for above in site.scratch.parents) < 10
+        assert max(seen[str(above)] for above in site.scratch.parents) < 60
+
+    def test_a_folder_that_a_link_has_replaced_meanwhile_is_left_alone(
+        self, site: Site
+    ) -> None:
+        scratch = Scratch({"scratch": SCRATCH}, Binding(PREFIX, str(site.real)))
+        roots = Roots("run-1", [scratch.root])
+        roots.make(scratch.root)
+        remover = Remover(scratch, roots, [], lambda lfn: "", ["/home/me"])
+        theirs = site.pfs / "theirs"
+        for there in (site.scratch / "sub", theirs):
+            there.mkdir(parents=True)
+            for name in ("a", "b"):
+                (there / name).write_text("x")
+        remover.remove(Remove(parse_url(f"file://{SCRATCH}/sub/a"), False, {}))
+        (site.scratch / "sub").rename(site.scratch / "was")
+        (site.scratch / "sub").symlink_to(theirs)
+        with pytest.raises(RemoveRefused, match="its folder was replaced meanwhile"):
+            remover.remove(Remove(parse_url(f"file://{SCRATCH}/sub/b"), False, {}))
+        assert names(theirs) == ["a", "b"]
 
     def test_without_a_buffer_what_the_run_made_goes_folders_too(
         self, site: Site

@@ -36,7 +36,8 @@ def claim(folder: Path, *, force: bool, runs: Path) -> Iterator[Path]:
     Raises UsageError if ``folder`` is taken, or if the file system is full."""
     check_existing(folder, force=force)
     foreign = [p for p in (runs, *runs.parents) if not p.exists()]
-    is_empty = folder.is_dir() and not any(folder.iterdir())
+    is_folder = folder.is_dir() and not folder.is_symlink()
+    is_empty = is_folder and not any(folder.iterdir())
     if is_empty:
         folder.rmdir()  # it is made again
     aside = move_aside(folder) if folder.exists() else None

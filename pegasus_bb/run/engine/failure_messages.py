@@ -10,7 +10,7 @@ from pegasus_bb.core.units import format_size
 from pegasus_bb.model.dag.nodes import Dag, Script
 from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.run.engine.causes import last_lines
-from pegasus_bb.run.engine.dagman.job_ends import slurm_end
+from pegasus_bb.run.engine.dagman.job_ends import SlurmEnds
 from pegasus_bb.run.engine.evidence import (
     evidence,
     inner_dag,
@@ -120,11 +120,12 @@ def failure_messages(items: Iterable[NodeEntry], place: SubmitDir) -> list[str]:
     """Lines about nodes that failed: the reason, and the last lines of their files."""
     items = list(items)
     kept = kept_folders(place)
+    ends = SlurmEnds(place)
     lines: list[str] = []
     for item in items[:_NODES]:
         name = item.node.name
         lines.append(f"  {name}: {_reason(item, place)}")
-        by_slurm = slurm_end(name, place) if item.stage != "pre" else ""
+        by_slurm = ends.why(name) if item.stage != "pre" else ""
         lines += [f"    {by_slurm}"] if by_slurm else []
         lines += (f"  {line}" for line in evidence_lines(item, place))
         lines += (f"    its folder: {each.words}" for each in kept if each.node == name)

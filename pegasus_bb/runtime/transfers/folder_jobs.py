@@ -85,6 +85,9 @@ class Remover:
             why = "another run uses this folder as well, so it was kept"
             print(f"transfer: {path}: {why}", file=sys.stderr)
             return f"kept {path}"
+        folder = os.path.dirname(path)
+        if os.path.realpath(folder) != self._scratch.real_folder(folder):
+            raise RemoveRefused(f"{path}: its folder was replaced meanwhile")
         remove_tree(path)
         return f"removed {path}"
 

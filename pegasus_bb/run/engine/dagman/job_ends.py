@@ -19,38 +19,60 @@ _ENDS = {
     "PREEMPTED": "for a job of higher priority",
     "CANCELLED": "by scancel",
 }
-_SUBMITTED = r"^000 \((\d+)\.[^\n]*\n(?:[ \t][^\n]*\n)*?[ \t]+DAG Node: {}\n"
-_IN_SLURM = (
-    r"^027 \({}\.[^\n]*\n(?:[ \t][^\n]*\n)*?[ \t]+GridJobId:[^\n]*slurm/\d+/(\d+)"
-)
+_EVENT = re.compile(r"(\d{3}) \((\d+)\.")
+_NODE = re.compile(r"^[ \t]+DAG Node: (.+)$", re.MULTILINE)
+_IN_SLURM = re.compile(r"^[ \t]+GridJobId:.*slurm/\d+/(\d+)", re.MULTILINE)
+_SUBMITTED, _IN_GRID = "000", "027"
+_END = b"...\n"  # of an event
 
 
-def slurm_end(node: str, place: SubmitDir) -> str:
-    """Why Slurm ended the last job of ``node``; empty if the job ended by itself, never
-    was in Slurm, or is forgotten."""
-    number = slurm_number(node, place)
-    if not number or shutil.which("scontrol") is None:
-        return ""
-    try:
-        job = Slurm({}).job(number)
-    except PegasusBBError:
-        return ""
-    if job is None or job.native not in _ENDS:
-        return ""
-    fields = {"TimeLimit": "not known", "NodeList": "not known", **job.fields}
-    return f"Slurm ended its job {number} {_ENDS[job.native].format_map(fields)}"
+class SlurmEnds:
+    """Asks Slurm about jobs of one run. Reads the log of its DAGMan once, as far as it
+    has come."""
 
+    def __init__(self, place: SubmitDir) -> None:
+        self._log = place.dag.with_name(f"{place.dag.name}.nodes.log")
+        self._offset = 0
+        self._job_of: dict[str, str] = {}  # node -> HTCondor's number of its last job
+        self._number_of: dict[str, str] = {}  # that number -> Slurm's
 
-def slurm_number(node: str, place: SubmitDir) -> str:
-    """Slurm's number of the last job of ``node``, from the log that DAGMan reads; empty
-    if there is none."""
-    log = place.dag.with_name(f"{place.dag.name}.nodes.log")
-    try:
-        text = log.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-    jobs = re.findall(_SUBMITTED.format(re.escape(node)), text, re.MULTILINE)
-    if not jobs:
-        return ""
-    found = re.findall(_IN_SLURM.format(jobs[-1]), text, re.MULTILINE)
-    return found[-1] if found else ""
+    def why(self, node: str) -> str:
+        """Why Slurm ended the last job of ``node``; empty if the job ended by itself,
+        never was in Slurm, or is forgotten."""
+        if shutil.which("scontrol") is None:
+            return ""
+        number = self.number(node)
+        try:
+            job = Slurm({}).job(number) if number else None
+        except PegasusBBError:
+            return ""
+        if job is None or job.native not in _ENDS:
+            return ""
+        fields = {"TimeLimit": "not known", "NodeList": "not known", **job.fields}
+        return f"Slurm ended its job {number} {_ENDS[job.native].format_map(fields)}"
+
+    def number(self, node: str) -> str:
+        """Slurm's number of the last job of ``node``; empty if there is none."""
+        self._read()
+        return self._number_of.get(self._job_of.get(node, ""), "")
+
+    def _read(self) -> None:
+        try:
+            with self._log.open("rb") as log:
+                log.seek(self._offset)
+                whole, end, _ = log.read().rpartition(_END)
+        except OSError:
+            return
+        self._offset += len(whole + end)
+        for event in whole.split(_END):
+            self._note(event.decode(errors="replace"))
+
+    def _note(self, event: str) -> None:
+        begins = _EVENT.match(event)
+        if begins is None:
+            return
+        kind, job = begins.groups()
+        if kind == _SUBMITTED and (node := _NODE.search(event)):
+            self._job_of[node[1]] = job
+        elif kind == _IN_GRID and (number := _IN_SLURM.search(event)):
+            self._number_of[job] = number[1]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from pegasus_bb.model.dag.blahp import is_released
 from pegasus_bb.model.dag.nodes import Script
-from pegasus_bb.run.engine.dagman.job_ends import slurm_end
+from pegasus_bb.run.engine.dagman.job_ends import SlurmEnds
 from pegasus_bb.run.engine.evidence import refused_submission, stage_out_log
 from pegasus_bb.run.engine.failure_messages import (
     RESULTS_LEFT,
@@ -37,6 +37,7 @@ class Replay:
         self._place = place
         self._watcher = watcher
         self._held = held
+        self._ends = SlurmEnds(place)
         self._deferring: dict[str, NodeEntry] = {}  # nodes whose PRE script may defer
         self._refused: set[str] = set()  # nodes that HTCondor has not taken last
         self._reason = ""  # of the gate, as it was told last
@@ -170,7 +171,7 @@ class Replay:
         """Of a job that ended just now: Slurm soon forgets it."""
         if time.time() - event.time > _REMEMBERED:
             return ""
-        return slurm_end(node, self._place)
+        return self._ends.why(node)
 
     def _job_held(self, item: NodeEntry, event: Event) -> None:
         number = event.detail.partition(".")[0]

@@ -61,7 +61,7 @@ def test_a_buffer_that_only_jobs_see_is_no_place_for_the_local_engine(
 @as_root
 def test_root_does_not_run_what_another_user_has_planned(place: SubmitDir) -> None:
     os.chown(place.path, 4711, -1)
-    with pytest.raises(UsageError, match=r"run of #4711.* sudo -u #4711 pegasus-bb"):
+    with pytest.raises(UsageError, match=r"run of user 4711.* as that user: pegasus"):
         choose_engine(place, "local")
 
 

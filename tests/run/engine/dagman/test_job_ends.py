@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.run.engine.dagman.job_ends import slurm_end, slurm_number
+from pegasus_bb.run.engine.dagman.job_ends import SlurmEnds
 from pegasus_bb.run.engine.failure_messages import failure_messages
 from pegasus_bb.run.engine.node_table import NodeTable
 from pegasus_bb.run.engine.submitdir import SubmitDir
@@ -68,7 +68,7 @@ def test_a_job_that_slurm_has_ended_says_why(
 ) -> None:
     text = SHOWN.read_text().replace("JobState=COMPLETED", f"JobState={state}")
     site.write_text(text.replace("JobId=31", "JobId=631"))
-    found = slurm_end("B", place)
+    found = SlurmEnds(place).why("B")
     assert words in found
     assert bool(found) == bool(words)
 
@@ -85,6 +85,17 @@ def test_it_stands_below_the_failure(place: SubmitDir, site: Path) -> None:
 def test_a_job_that_slurm_never_had_or_has_forgotten_says_nothing(
     place: SubmitDir, site: Path
 ) -> None:
-    assert slurm_number("A", place) == ""
-    assert slurm_number("another", place) == ""
-    assert slurm_end("B", place) == ""
+    ends = SlurmEnds(place)
+    assert (ends.number("A"), ends.number("another"), ends.why("B")) == ("", "", "")
+
+
+def test_a_log_that_grows_is_read_once(place: SubmitDir, site: Path) -> None:
+    log = place.dag.with_name(f"{place.dag.name}.nodes.log")
+    log.write_text("")
+    ends = SlurmEnds(place)
+    seen = []
+    for line in LOG.splitlines(keepends=True):
+        with log.open("a") as out:
+            out.write(line)
+        seen += [number for number in [ends.number("B")] if number not in seen]
+    assert seen == ["", "619", "631"]

@@ -240,8 +240,9 @@ def of_directory(catalogs: Catalogs, tier: Tier, capacity: int) -> Finding:
         return refused(what, "a path of your own, or another mode of the folder")
     free = free_at(there)
     if capacity > free:
-        missing = f"{format_size(capacity - free)} less than {format_size(capacity)}"
-        few = f"{there} has {format_size(free)} free, {missing}"
+        have, want = format_size(free), format_size(capacity)
+        by = f" by {format_size(capacity - free)}" if have == want else ""
+        few = f"{there} has {have} free, less than {want}{by}"
         mend = "a path with more space, or a lower --bb-capacity"
         return refused(few, mend)
     if there != path:

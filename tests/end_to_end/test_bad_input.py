@@ -101,7 +101,7 @@ NOT_HERE: dict[str, tuple[Mistake, list[str], list[str]]] = {
     "capacity above the file system": (
         no_room,
         ["--bb-capacity", "800TiB"],
-        ["sites.yml:", " less than 800.0 TiB"],
+        ["sites.yml:", "free, less than 800.0 TiB"],
     ),
     "tier below a file": (
         in_tier(path="/etc/passwd/bb"),

@@ -61,3 +61,20 @@ def test_a_users_edit_of_a_result_is_kept_beside_it(site: Site) -> None:
     assert edited.read_bytes() == expected()[FIRST] + b"mine\n"
     assert result(site).read_bytes() == expected()[FIRST]
     assert site.reservations() == []
+
+
+def test_an_edit_of_which_the_tier_has_no_copy_is_accepted_or_nothing(
+    site: Site,
+) -> None:
+    """The clean-ups have removed it; the last one finds the edit, before bb_delete."""
+    folder = site.planned("bb", *PLANNED, "inplace")
+    edit = f"echo mine >> {result(site)}"
+    last = f"case $PEGASUS_DAG_JOB_ID in cleanup_*) {edit};; esac"
+    before(folder / "bb" / "bin" / "transfer", last)
+    done = site.run("bb")
+    (name,) = site.reservations()
+    assert "results were changed since; the tier has no copy any more" in done.stderr
+    assert f"to accept:   pegasus-bb release {name} --discard" in done.stderr
+    site.bb("release", name, "--discard", check=True)
+    assert site.reservations() == []
+    assert result(site).read_bytes().endswith(b"mine\n")

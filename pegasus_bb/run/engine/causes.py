@@ -20,20 +20,20 @@ from pegasus_bb.core.errors import (
     SCHEDULER_UNREACHABLE,
 )
 from pegasus_bb.core.units import MIB, abbreviate, format_size
-from pegasus_bb.model.dag.roles import Role, role_of
+from pegasus_bb.model.dag.roles import CLEANUPS, Role, role_of
 from pegasus_bb.run.engine.failed_run import FailedRun
 from pegasus_bb.run.engine.lost_inputs import messages
 from pegasus_bb.run.engine.node_table import NodeEntry
 from pegasus_bb.runtime.job_reservation.disk import TAKEN
 from pegasus_bb.runtime.release_steps import release_command
 from pegasus_bb.runtime.reservation_identity import GONE
+from pegasus_bb.runtime.transfers.folder_jobs import LAST_COPY
 
 Cause = Callable[[FailedRun], Iterator[str]]
 
 _FULL = ("No space left on device", "Disk quota exceeded", "ENOSPC", "EDQUOT")
 # What launch could not save of a job that had failed before.
 _SAVING = ("launch: checkpoint ", "launch: the folder of this failed try")
-_NO_COPY = "none of them is in"  # runtime/programs/delete.py
 _TRANSFERS_OUT = (Role.STAGE_OUT, Role.STAGE_INTER)
 _SHOWN = 3  # names in a line
 
@@ -207,14 +207,22 @@ def mended_too_late(run: FailedRun) -> Iterator[str]:
 
 
 def results_not_safe(run: FailedRun) -> Iterator[str]:
-    kept = run.with_status(DATA_NOT_SAFE, Role.BB_DELETE)
-    if kept and any(_NO_COPY in line for line in run.lines(kept[0])):
+    kept = [
+        *run.with_status(DATA_NOT_SAFE, Role.BB_DELETE),
+        *(x for x in run.failed if role_of(x.node.name) in CLEANUPS and _kept(run, x)),
+    ]
+    if kept and not run.has_copies:
         yield "cause:       results were changed since; the tier has no copy any more"
         command = release_command(run.bb.request().name, loses_nothing=False)
         yield f"to accept:   {command}"
     elif kept:
         yield "cause:       results are not safe yet; a run stages them out again"
         yield _continue(run)
+
+
+def _kept(run: FailedRun, item: NodeEntry) -> bool:
+    """Whether a clean-up has left a file for the sake of a result."""
+    return any(LAST_COPY in line for line in run.lines(item))
 
 
 def task_failed(run: FailedRun) -> Iterator[str]:

@@ -17,10 +17,13 @@ from pegasus_bb.run.engine.brought_again import mended_files
 from pegasus_bb.run.engine.evidence import evidence
 from pegasus_bb.run.engine.lost_inputs import LostInput, find_lost_inputs
 from pegasus_bb.run.engine.node_table import NodeEntry, NodeState, NodeTable
+from pegasus_bb.run.engine.redo import tier_seen_from_here
 from pegasus_bb.run.engine.submitdir import SubmitDir
 from pegasus_bb.run.engine.tier_usage import bytes_below
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.backends.backend_table import open_backend
+from pegasus_bb.runtime.programs.delete import file_folders
+from pegasus_bb.runtime.results_guard import ResultsGuard
 from pegasus_bb.runtime.storage_decision import readable_decision
 
 _LAUNCH = "launch: "  # begins what runtime/programs/launch.py says of its own
@@ -174,6 +177,22 @@ class FailedRun:
             return False
         found = self._status
         return found is not None and found.state in (Reserved.ABSENT, Reserved.GONE)
+
+    @cached_property
+    def has_copies(self) -> bool:
+        """Whether a result that is not safe has a copy; True if this machine does not
+        see where it would be."""
+        try:
+            request = self.bb.request()
+            tier = tier_seen_from_here(self.bb, request)
+            unsafe = [each.lfn for each in ResultsGuard(self.bb, tier).unsafe()]
+            folders = file_folders(self.bb, request, tier)
+        except (PegasusBBError, OSError):
+            return True
+        if not tier or not unsafe:
+            return True
+        known = [folder for folder in folders if folder]
+        return any(Path(folder, lfn).exists() for folder in known for lfn in unsafe)
 
     @cached_property
     def why_unseen(self) -> str:

@@ -15,6 +15,7 @@ from pegasus_bb.runtime.scratch_root import Roots
 from pegasus_bb.runtime.transfers.scratch import Scratch
 from pegasus_bb.runtime.transfers.transfer_jobs import Mkdir, Remove
 
+LAST_COPY = "may be the last copy of the result"
 Guard = Callable[[str], str]  # a promised LFN -> why it is not safe yet, or empty
 
 
@@ -98,10 +99,7 @@ class Remover:
         for promised in self._results_in(path, recursive=recursive):
             why = self._guard(promised)
             if why:
-                raise RemoveRefused(
-                    f"{path}: kept, it may be the last copy of the result {promised}: "
-                    f"{why}"
-                )
+                raise RemoveRefused(f"{path}: kept, it {LAST_COPY} {promised}: {why}")
 
     def _results_in(self, path: str, *, recursive: bool) -> list[str]:
         promised = self._promised

@@ -67,6 +67,17 @@ def test_of_one_that_was_taken_away_no_file_remains(run: Run) -> None:
     assert run.noted().released_at is not None
 
 
+def test_of_one_that_was_taken_away_a_file_on_the_pfs_remains(run: Run) -> None:
+    plan_scratch(run, here="/out/here")
+    (run.root / "pfs").mkdir()
+    (run.root / "pfs" / "here").write_text("the last copy")
+    run.vanish()
+    assert run.delete() == 79
+    said = run.said
+    assert "1 of 1 promised results are not safe" in said
+    assert f"to be copied by hand:\n  {run.root / 'pfs' / 'here'}\n" in said
+
+
 def plan_scratch(run: Run, **outputs: str) -> None:
     run.promise(outputs)
     places = {"scratch": f"/bb/{NAME}/me/run1", "pfs_scratch": str(run.root / "pfs")}

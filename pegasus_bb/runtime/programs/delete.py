@@ -248,11 +248,14 @@ def _has_vanished(bb: BBDir, backend: Backend) -> bool:
 def _lost_message(bb: BBDir, unsafe: list[Unsafe], buffer: str) -> str:
     request = bb.request()
     promised = len(bb.placement().get("outputs", {}))
+    left = _remaining(bb, unsafe, buffer)  # on the PFS
     lines = [
         f"reservation {request.name} ({format_size(request.capacity)}, "
         f"{request.backend}) is not there any more: {len(unsafe)} of {promised} "
-        "promised results are lost",
+        f"promised results are {'not safe' if left else 'lost'}",
         *_listed(unsafe),
+        *(["still there, to be copied by hand:"] if left else []),
+        *_first([f"  {path}" for path in left]),
         f"start over: pegasus-bb run --restart {shlex.quote(bb.submit_dir)}",
         f"forget it:  {release_command(request.name, loses_nothing=False)}",
     ]

@@ -15,7 +15,6 @@ from pegasus_bb.core.files import read_json, sync_directory
 from pegasus_bb.core.removal import remove as remove_tree
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.scratch_links import RealFolders
-from pegasus_bb.runtime.staging.items import stamp
 
 MARK = ".pegasus_bb_scratch"
 
@@ -27,7 +26,6 @@ class Roots:
         self._uuid = uuid
         self._roots = {os.path.normpath(root) for root in roots if root}
         self._real = RealFolders()
-        self._read: dict[str, tuple[list[int], set[str]]] = {}  # mark -> state, runs
 
     @classmethod
     def of(cls, bb: BBDir, on_tier: list[str]) -> Roots:
@@ -114,15 +112,12 @@ class Roots:
     def _is_ours(self, path: str) -> bool:
         return self._marks(path) == {self._uuid}
 
-    def _marks(self, path: str) -> set[str]:
-        """The runs that have marked root ``path``; read again when they change."""
-        mark = os.path.join(path, MARK)
+    @staticmethod
+    def _marks(path: str) -> set[str]:
+        """The runs that have marked root ``path``. Opened each time, as NFS asks its
+        server then, and not for a stat."""
         try:
-            found = os.stat(mark)
-            now = [found.st_size, *stamp(found)]
-            if self._read.get(mark, ([],))[0] != now:
-                with open(mark, encoding="utf-8") as text:
-                    self._read[mark] = now, set(text.read().split())
+            with open(os.path.join(path, MARK), encoding="utf-8") as mark:
+                return set(mark.read().split())
         except (OSError, UnicodeDecodeError):
             return set()
-        return self._read[mark][1]

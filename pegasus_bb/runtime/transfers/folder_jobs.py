@@ -77,20 +77,24 @@ class Remover:
     def _remove(self, path: str) -> str:
         if path in self._roots:
             return self._roots.remove(path)
-        if not self._roots.own(path) and path in self._inputs:
-            print(
-                f"transfer: {path}: is the input itself; it was kept", file=sys.stderr
-            )
-            return f"kept {path}"
-        if self._roots.shared(path):
-            why = "another run uses this folder as well, so it was kept"
-            print(f"transfer: {path}: {why}", file=sys.stderr)
+        why = "" if self._roots.own(path) else self._why_kept(path)
+        if why:
+            print(f"transfer: {path}: {why}; it was kept", file=sys.stderr)
             return f"kept {path}"
         folder = os.path.dirname(path)
         if os.path.realpath(folder) != self._scratch.real_folder(folder):
             raise RemoveRefused(f"{path}: its folder was replaced meanwhile")
         remove_tree(path)
         return f"removed {path}"
+
+    def _why_kept(self, path: str) -> str:
+        """Why ``path``, which is not below a root of this run alone, is left; empty if
+        it may go."""
+        if path in self._inputs:
+            return "is the input itself"
+        if self._roots.shared(path):
+            return "another run uses this folder as well"
+        return ""
 
     def _check_results(self, path: str, *, recursive: bool) -> None:
         """Raises RemoveRefused if this may be the last copy of a result."""

@@ -21,7 +21,7 @@ _ABORTED = 9
 _HELD = 12
 _RELEASED = 13
 _TORN = "ULOG_RD_ERROR"
-_MOST_TORN = 100  # events in a row; more is no log
+_MOST_TORN = 100  # events at a time, a second each; more is no log
 _HOST = re.compile(r"[?&]alias=([^&>]+)")
 
 
@@ -164,12 +164,10 @@ class LifeLog:
                 if not self._path.exists():
                     return
                 self._source = htcondor2().JobEventLog(str(self._path))
-            torn = 0  # since the last event
+            torn = 0
             while torn < _MOST_TORN:
                 try:
-                    for event in self._source.events(stop_after=0):
-                        torn = 0
-                        yield event
+                    yield from self._source.events(stop_after=0)
                     return
                 except htcondor2().HTCondorException as error:
                     torn += 1

@@ -23,7 +23,6 @@ from pegasus_bb.run.engine.jobstate_log import read_history
 from pegasus_bb.run.engine.node_progress import Lines, Quiet
 from pegasus_bb.run.engine.submitdir import SubmitDir, find_submit_dir
 from pegasus_bb.run.engine.terminal import mute_if_gone, unbreakable
-from pegasus_bb.runtime.bbdir import BBDir
 
 if TYPE_CHECKING:
     from pegasus_bb.run.engine.local import RunOutcome
@@ -87,7 +86,7 @@ def choose_engine(
 
 def _is_in_jobs(place: SubmitDir) -> bool:
     """Whether its buffer is mounted in jobs, and not on this machine."""
-    bb = BBDir(str(place.path / "bb"))
+    bb = place.bb_dir
     return bb.has_request and bb.request().kind.is_mounted
 
 

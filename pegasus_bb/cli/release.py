@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -132,8 +131,7 @@ def _locate(name: str) -> LocatedReservation:
     request = bb.request()
     noted = bb.reservation()
     is_listed = any(x.get("uuid") == request.uuid for x in ledger.find(request.name))
-    is_ours = Path(bb.path).stat().st_uid == os.geteuid()
-    if noted and noted.released_at is None and is_ours and not is_listed:
+    if noted and noted.released_at is None and bb.is_ours and not is_listed:
         list_request(bb, request)  # the ledger was lost, and --discard takes the name
     entry = LedgerReservation(
         request.name, request.uuid, request.backend, request.capacity

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import pwd
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -23,6 +22,7 @@ from pegasus_bb.run.engine.jobstate_log import read_history
 from pegasus_bb.run.engine.node_progress import Lines, Quiet
 from pegasus_bb.run.engine.submitdir import SubmitDir, find_submit_dir
 from pegasus_bb.run.engine.terminal import mute_if_gone, unbreakable
+from pegasus_bb.runtime.backends.identity import user_name
 
 if TYPE_CHECKING:
     from pegasus_bb.run.engine.local import RunOutcome
@@ -95,17 +95,10 @@ def _check_user(place: SubmitDir) -> None:
     owner = place.path.stat().st_uid
     if os.geteuid() == 0 and owner not in (0, _SQUASHED):
         raise UsageError(
-            f"{place.path}: is a run of {_user(owner)}, and root's tasks would have "
-            "the rights of root, and leave files that its user cannot change; as that "
-            f"user: pegasus-bb run {quote(str(place.path))}"
+            f"{place.path}: is a run of user {user_name(owner)}, and root's tasks "
+            "would have the rights of root, and leave files that its user cannot "
+            f"change; as that user: pegasus-bb run {quote(str(place.path))}"
         )
-
-
-def _user(uid: int) -> str:
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return f"user {uid}"
 
 
 def _unfinished_engine(place: SubmitDir, found: Found | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pwd
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -15,6 +14,7 @@ from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.text import columns, one_line
 from pegasus_bb.core.units import format_duration, format_size
 from pegasus_bb.model.reservation import State
+from pegasus_bb.runtime.backends.identity import user_name
 from pegasus_bb.runtime.backends.scontrol import JobSpace, PersistentBuffer, SpaceJob
 from pegasus_bb.runtime.backends.slurm import Slurm
 from pegasus_bb.runtime.backends.slurm_lua import SlurmLua
@@ -112,7 +112,7 @@ def site_status() -> dict[str, Any]:
     trouble = ""
     buffers = [_use(row.name, row.user, row) for row in plugin.buffers]
     # Jobs that only use a persistent buffer have no space of their own.
-    jobs = [_use(job.job, _user(job.uid), job) for job in plugin.jobs if job.size]
+    jobs = [_use(job.job, user_name(job.uid), job) for job in plugin.jobs if job.size]
     if plugin.name == "lua":  # its service has the persistent buffers; Slurm has none
         lua = SlurmLua({})
         try:
@@ -152,10 +152,3 @@ def _use_of_service(row: dict[str, Any]) -> dict[str, Any]:
 def _waiting(job: SpaceJob) -> dict[str, Any]:
     who = {"job": job.id, "name": job.name, "user": job.user}
     return {**who, "reason": job.message, "would_do": advice(job)}
-
-
-def _user(uid: int) -> str:
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except (KeyError, OverflowError):
-        return str(uid)

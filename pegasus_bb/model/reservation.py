@@ -48,6 +48,11 @@ class State(Enum):
     FAILED = "failed"  # refused, held or broken: waiting will not help
     UNKNOWN = "unknown"  # the scheduler gave no answer: neither up nor gone
 
+    @property
+    def is_missing(self) -> bool:
+        """Whether the scheduler has answered that there is none."""
+        return self in (State.ABSENT, State.GONE)
+
 
 class Request(NamedTuple):
     """The request of a run; planning writes it to <submit>/bb/request.json."""

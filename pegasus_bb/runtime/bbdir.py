@@ -64,6 +64,11 @@ class BBDir:
         return os.path.dirname(self.path)
 
     @property
+    def is_ours(self) -> bool:
+        """Whether this user has planned the run."""
+        return os.stat(self.path).st_uid == os.geteuid()
+
+    @property
     def has_travelled(self) -> bool:
         """Whether this is the folder of files that came with a job to its node."""
         return not self._nodes

@@ -187,7 +187,7 @@ def recover_note(bb: BBDir) -> Reservation | None:
         shown = open_backend(request.backend, request.settings).status(request)
     if shown.state is State.UNKNOWN:
         raise SchedulerUnreachable(f"{request.name} was kept: {shown.message}")
-    if shown.state in (State.ABSENT, State.GONE):
+    if shown.state.is_missing:
         return None
     asked = requested_at(bb)
     note = Reservation(

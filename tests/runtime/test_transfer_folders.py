@@ -18,6 +18,14 @@ from tests.support.forked import ended
 from tests.support.job_lists import PREFIX, SCRATCH, Site, do, folder, names, transfer
 
 
+def remover_of(site: Site) -> Remover:
+    """Of a run whose scratch is made, and that has promised nothing."""
+    scratch = Scratch({"scratch": SCRATCH}, Binding(PREFIX, str(site.real)))
+    roots = Roots("run-1", [scratch.root])
+    roots.make(scratch.root)
+    return Remover(scratch, roots, [], lambda lfn: "", ["/home/me"])
+
+
 class TestFolders:
     def test_removing_a_file_removes_what_its_link_leads_to(self, site: Site) -> None:
         site.place({"mid": "pfs write", "ref": "pfs link", "x": "bb write"})
@@ -66,11 +74,7 @@ class TestFolders:
     def test_a_long_list_looks_at_its_folders_once(
         self, site: Site, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        placement = {"scratch": SCRATCH, "files": {}}
-        scratch = Scratch(placement, Binding(PREFIX, str(site.real)))
-        roots = Roots("run-1", [scratch.root])
-        roots.make(scratch.root)
-        remover = Remover(scratch, roots, [], lambda lfn: "", ["/home/me"])
+        remover = remover_of(site)
         seen: Counter[str] = Counter()
         lstat = os.lstat
 
@@ -89,10 +93,7 @@ class TestFolders:
     def test_a_folder_that_a_link_has_replaced_meanwhile_is_left_alone(
         self, site: Site
     ) -> None:
-        scratch = Scratch({"scratch": SCRATCH}, Binding(PREFIX, str(site.real)))
-        roots = Roots("run-1", [scratch.root])
-        roots.make(scratch.root)
-        remover = Remover(scratch, roots, [], lambda lfn: "", ["/home/me"])
+        remover = remover_of(site)
         theirs = site.pfs / "theirs"
         for there in (site.scratch / "sub", theirs):
             there.mkdir(parents=True)

@@ -133,8 +133,4 @@ def _is_newer(job: Transfer, brought: int) -> bool:
 def _text(place: SubmitDir, node: Node) -> str:
     """The submit file, and the tasks of a cluster."""
     files = (node.file(place.path), node.file(place.path).with_suffix(".in"))
-    return "\n".join(_read(file) for file in files if file.is_file())
-
-
-def _read(file: Path) -> str:
-    return read_text(file)
+    return "\n".join(read_text(file) for file in files if file.is_file())

@@ -22,7 +22,7 @@ from pegasus_bb.run.engine.submitdir import SubmitDir
 from pegasus_bb.run.engine.tier_usage import bytes_below
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.backends.backend_table import open_backend
-from pegasus_bb.runtime.programs.delete import file_folders
+from pegasus_bb.runtime.programs.delete import remaining
 from pegasus_bb.runtime.results_guard import ResultsGuard
 from pegasus_bb.runtime.storage_decision import readable_decision
 
@@ -176,23 +176,20 @@ class FailedRun:
         if all(role_of(name) is Role.BB_DELETE for name in left):
             return False
         found = self._status
-        return found is not None and found.state in (Reserved.ABSENT, Reserved.GONE)
+        return found is not None and found.state.is_missing
 
     @cached_property
     def has_copies(self) -> bool:
         """Whether a result that is not safe has a copy; True if this machine does not
         see where it would be."""
         try:
-            request = self.bb.request()
-            tier = tier_seen_from_here(self.bb, request)
-            unsafe = [each.lfn for each in ResultsGuard(self.bb, tier).unsafe()]
-            folders = file_folders(self.bb, request, tier)
+            tier = tier_seen_from_here(self.bb, self.bb.request())
+            unsafe = list(ResultsGuard(self.bb, tier).unsafe())
+            if not tier or not unsafe:
+                return True
+            return bool(remaining(self.bb, unsafe, tier))
         except (PegasusBBError, OSError):
             return True
-        if not tier or not unsafe:
-            return True
-        known = [folder for folder in folders if folder]
-        return any(Path(folder, lfn).exists() for folder in known for lfn in unsafe)
 
     @cached_property
     def why_unseen(self) -> str:

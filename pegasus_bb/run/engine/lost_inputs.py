@@ -205,7 +205,7 @@ class Dataflow:
 
     def _is_elsewhere(self, name: str) -> bool:
         """Whether the job has its files on another site, such as local."""
-        site = _SITE.findall(_text(self._file(name)))
+        site = _SITE.findall(read_text(self._file(name)))
         return bool(site) and site[-1] != self._site
 
     @cached_property
@@ -288,20 +288,16 @@ class Dataflow:
 
     def _jobs_of(self, name: str) -> list[str]:
         if role_of(name) is Role.CLUSTER:
-            return _CLUSTERED.findall(_text(self._file(name).with_suffix(".in")))
-        return _JOB_ID.findall(_text(self._file(name)))
+            return _CLUSTERED.findall(read_text(self._file(name).with_suffix(".in")))
+        return _JOB_ID.findall(read_text(self._file(name)))
 
     def _transferred(self, name: str) -> list[str]:
-        jobs = read_jobs(_text(self._file(name).with_suffix(".in")))
+        jobs = read_jobs(read_text(self._file(name).with_suffix(".in")))
         return [job.lfn for job in jobs if isinstance(job, Transfer)]
 
     def _file(self, name: str) -> Path:
         node = self._nodes[name]
         return node.file(self._place.path)
-
-
-def _text(file: Path) -> str:
-    return read_text(file)
 
 
 def _missing_files(records: list[Path]) -> Set[str]:

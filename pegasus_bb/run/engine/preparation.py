@@ -39,8 +39,6 @@ from pegasus_bb.runtime.results_place import ResultsPlace
 from pegasus_bb.runtime.storage_decision import DECISION_FILE, on_the_pfs
 
 _SHOWN = 4  # names in a note
-_OVER = (State.FAILED, State.ABSENT, State.GONE)
-_GONE = (State.ABSENT, State.GONE)
 # Lines about DAGMan's own files and configuration, which the local engine ignores.
 _HARMLESS = {
     "CONFIG",
@@ -200,7 +198,7 @@ def _released_message(bb: BBDir, noted: Reservation, left: Set[str]) -> str:
 
 def _vanished_message(bb: BBDir, noted: Reservation, left: Set[str]) -> str:
     status = reservation_identity.status(bb, noted)
-    if status.state not in (State.ABSENT, State.GONE):
+    if not status.state.is_missing:
         return ""  # also where its state is unknown: the run finds out
     reason = status.message or status.state.value
     return f"is not there any more ({reason}), and {_unfinished(left)} not done"
@@ -238,7 +236,7 @@ def request_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
 
 def _why_ended(bb: BBDir, noted: Reservation) -> str:
     status = reservation_identity.status(bb, noted)
-    if status.state not in _OVER:
+    if not (status.state.is_missing or status.state is State.FAILED):
         return ""
     reason = status.message or status.state.value
     return f"reservation {noted.name} never came up ({reason})"
@@ -276,7 +274,7 @@ def _check_reservation(place: SubmitDir) -> None:
     status = reservation_identity.status(bb, noted)
     never = bool(noted.failure) or not reservation_identity.has_progressed(bb, noted)
     refused = status.state is State.FAILED and never
-    if status.state in _GONE or refused:
+    if status.state.is_missing or refused:
         return
     if status.state is State.UNKNOWN:
         raise SchedulerUnreachable(

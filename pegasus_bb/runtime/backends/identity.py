@@ -28,12 +28,14 @@ ROOT_FILE = ".pegasus_bb_root"
 _LONGEST_ID = 100  # bytes; no id is longer
 
 
-def user_name() -> str:
-    """The name of this process's user, or the number if the user has no name."""
+def user_name(uid: int | None = None) -> str:
+    """The name of a user, by default of this process; the number if the user has no
+    name."""
+    uid = os.getuid() if uid is None else uid
     try:
-        return pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:
-        return str(os.getuid())
+        return pwd.getpwuid(uid).pw_name
+    except (KeyError, OverflowError):
+        return str(uid)
 
 
 def open_folder(path: str) -> int:

@@ -228,12 +228,11 @@ def check_results(bb: BBDir, backend: Backend, why_nothing_lost: str = "") -> No
         return
     unsafe = list(ResultsGuard(bb, buffer).unsafe())
     if why_nothing_lost == NO_RESULTS and not (
-        _has_saved(bb) or _remaining(bb, unsafe, buffer)
+        _has_saved(bb) or remaining(bb, unsafe, buffer)
     ):
         return
     if unsafe:
-        say = _lost_message if _has_vanished(bb, backend) else _not_safe_message
-        raise DataNotSafe(say(bb, unsafe, buffer))
+        raise DataNotSafe(_not_safe_message(bb, unsafe, buffer, backend))
 
 
 def _has_vanished(bb: BBDir, backend: Backend) -> bool:
@@ -241,25 +240,7 @@ def _has_vanished(bb: BBDir, backend: Backend) -> bool:
     noted = bb.reservation()
     if noted is None or not reservation_identity.was_ready(bb, noted):
         return False
-    state = reservation_identity.status(bb, noted, backend).state
-    return state in (State.ABSENT, State.GONE)
-
-
-def _lost_message(bb: BBDir, unsafe: list[Unsafe], buffer: str) -> str:
-    request = bb.request()
-    promised = len(bb.placement().get("outputs", {}))
-    left = _remaining(bb, unsafe, buffer)  # on the PFS
-    lines = [
-        f"reservation {request.name} ({format_size(request.capacity)}, "
-        f"{request.backend}) is not there any more: {len(unsafe)} of {promised} "
-        f"promised results are {'not safe' if left else 'lost'}",
-        *_listed(unsafe),
-        *(["still there, to be copied by hand:"] if left else []),
-        *_first([f"  {path}" for path in left]),
-        f"start over: pegasus-bb run --restart {shlex.quote(bb.submit_dir)}",
-        f"forget it:  {release_command(request.name, loses_nothing=False)}",
-    ]
-    return "\n".join(lines)
+    return reservation_identity.status(bb, noted, backend).state.is_missing
 
 
 def _was_used(bb: BBDir, buffer: str) -> bool:
@@ -292,18 +273,33 @@ def seen_from_here(request: Request, backend: Backend) -> str:
         return ""
 
 
-def _not_safe_message(bb: BBDir, unsafe: list[Unsafe], buffer: str) -> str:
+def _not_safe_message(
+    bb: BBDir, unsafe: list[Unsafe], buffer: str, backend: Backend
+) -> str:
     request = bb.request()
+    about = f"{request.name} ({format_size(request.capacity)}, {request.backend})"
     promised = len(bb.placement().get("outputs", {}))
-    lines = [
-        f"kept reservation {request.name} ({format_size(request.capacity)}, "
-        f"{request.backend}): {len(unsafe)} of {promised} promised results are not "
-        "safe",
-        *_listed(unsafe),
-        *_remaining_lines(bb, unsafe, buffer),
-        f"resume:  pegasus-bb run {shlex.quote(bb.submit_dir)}",
-        f"discard: {release_command(request.name, loses_nothing=False)}",
-    ]
+    count = f"{len(unsafe)} of {promised} promised results are"
+    submit_dir = shlex.quote(bb.submit_dir)
+    discard = release_command(request.name, loses_nothing=False)
+    if _has_vanished(bb, backend):
+        left = _first([f"  {path}" for path in remaining(bb, unsafe, buffer)])
+        lines = [
+            f"reservation {about} is not there any more: {count} "
+            f"{'not safe' if left else 'lost'}",
+            *_listed(unsafe),
+            *(["still there, to be copied by hand:", *left] if left else []),
+            f"start over: pegasus-bb run --restart {submit_dir}",
+            f"forget it:  {discard}",
+        ]
+    else:
+        lines = [
+            f"kept reservation {about}: {count} not safe",
+            *_listed(unsafe),
+            *_remaining_lines(bb, unsafe, buffer),
+            f"resume:  pegasus-bb run {submit_dir}",
+            f"discard: {discard}",
+        ]
     return "\n".join(lines)
 
 
@@ -316,21 +312,21 @@ def _remaining_lines(bb: BBDir, unsafe: list[Unsafe], buffer: str) -> list[str]:
     if not buffer:
         where = f"{below or '.'} on {request.name}, which cannot be seen from here"
         return [f"look:    the files that remain are in {where}"]
-    left = _remaining(bb, unsafe, buffer)
+    left = remaining(bb, unsafe, buffer)
     if not left:
         return [f"look:    none of them is in {os.path.join(buffer, below)}"]
     lines = [f"still on {request.name}, to be copied by hand or by stage-out:"]
     return lines + _first([f"  {path}" for path in left])
 
 
-def _remaining(bb: BBDir, unsafe: list[Unsafe], buffer: str) -> list[str]:
+def remaining(bb: BBDir, unsafe: Sequence[Unsafe], buffer: str) -> list[str]:
     """Existing paths of the unsafe results; through its link if one is on the PFS."""
     folders = [folder for folder in file_folders(bb, bb.request(), buffer) if folder]
-    remaining: list[str] = []
+    found: list[str] = []
     for each in unsafe:
         paths = [os.path.join(folder, each.lfn) for folder in folders]
-        remaining += [path for path in paths if os.path.exists(path)][:1]
-    return remaining
+        found += [path for path in paths if os.path.exists(path)][:1]
+    return found
 
 
 def _listed(unsafe: list[Unsafe]) -> list[str]:

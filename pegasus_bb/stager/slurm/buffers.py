@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
+from pegasus_bb.runtime.backends.identity import user_name
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.messages import complain, message_of
 from pegasus_bb.stager.slurm.directives import NAME
@@ -101,7 +102,7 @@ class Buffers:
             name,
             uid,
             gid,
-            user=_user(uid),
+            user=user_name(uid),
             uuid=uuid,
             pool=place.name,
             size=self._pools.rounded(place, size),
@@ -237,10 +238,3 @@ def _taken(buffer: Buffer, uid: int) -> Refused:
     owner = f"{buffer.user} (uid {buffer.uid}), run {uuid}"
     why = f"the name {name} belongs to {owner}; take another name"
     return Refused("taken", why)
-
-
-def _user(uid: int) -> str:
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return str(uid)

@@ -11,7 +11,6 @@ from typing import Any
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.files import read_json, write_text
 from pegasus_bb.model.dag.roles import Role, of_role
-from pegasus_bb.model.reservation import State as Reserved
 from pegasus_bb.run.engine.dagman import queue
 from pegasus_bb.run.engine.node_table import NodeState, NodeTable
 from pegasus_bb.run.engine.submitdir import SubmitDir
@@ -56,8 +55,7 @@ class ReservationWatch:
             found = reservation_identity.status(self._bb, noted)
         except PegasusBBError:
             return ""  # its state is unknown
-        missing = found.state in (Reserved.ABSENT, Reserved.GONE)
-        self._missed = self._missed + 1 if missing else 0
+        self._missed = self._missed + 1 if found.state.is_missing else 0
         if self._missed < _MISSES or self._ending():
             return ""
         message = f"reservation {request.name} was up and is not there any more"

@@ -18,6 +18,7 @@ from pegasus_bb.model.tiers import KEY, SUBMIT_DIR, Tier
 from pegasus_bb.model.workflow import OWN_RUN
 from pegasus_bb.planner.node_programs import untested_python_note
 from pegasus_bb.planner.reading import CHOSEN_MODE
+from pegasus_bb.planner.run_plan import RunPlan, output_folders
 
 _NO_CHAINS = "chains:   none: only mode transient has them"
 
@@ -73,6 +74,12 @@ def folders_line(given: PlanningInput) -> str:
     else:
         how = "each job has a private folder"
     return f"folders:  {how} (data.configuration: {configuration})"
+
+
+def result_lines(given: PlanningInput, run: RunPlan) -> Iterator[str]:
+    """Say where the results will be; a note of the planner says that they stay."""
+    for folder, site in output_folders(run, given.catalogs).items():
+        yield f"results:  to {folder} (site {site})"
 
 
 def _nodes(given: PlanningInput, tier: Tier) -> Iterator[str]:

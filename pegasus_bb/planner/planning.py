@@ -20,7 +20,7 @@ from pegasus_bb.planner.local_files import check_local_files
 from pegasus_bb.planner.omissions import omission_notes
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus_home import PegasusHome, resolve_home
-from pegasus_bb.planner.plan_summary import summary
+from pegasus_bb.planner.plan_summary import result_lines, summary
 from pegasus_bb.planner.reading import (
     check_fallback_applies,
     check_job_tier_applies,
@@ -111,7 +111,8 @@ class PlanResult(Generic[AnyWorkflow]):
 
     @property
     def summary(self) -> tuple[str, ...]:
-        return summary(self.given, self.run.decision)
+        lines = summary(self.given, self.run.decision)
+        return (*lines, *result_lines(self.given, self.run))
 
     def as_json(self) -> str:
         """The plan in the form of ``pegasus-plan --json``."""

@@ -271,6 +271,13 @@ def output_sites(options: PlanOptions, catalogs: Catalogs) -> tuple[str, ...]:
     return tuple(dict.fromkeys(options.output_sites))
 
 
+def output_folders(run: RunPlan, catalogs: Catalogs) -> dict[str, str]:
+    """Each folder that results go to -> its site."""
+    if run.output_dir is not None:
+        return {str(run.output_dir): run.output_sites[0]}
+    return {storage_of(catalogs, name): name for name in run.output_sites}
+
+
 def storage_of(catalogs: Catalogs, name: str) -> str:
     """The folder for results on site ``name``. Raises CatalogError."""
     site = catalogs.sites.site(name)

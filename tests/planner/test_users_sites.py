@@ -23,10 +23,11 @@ def test_results_go_to_wf_output_without_a_site_local_in_the_catalog(
 ) -> None:
     with user.edited("sites.yml") as sites:
         del sites["sites"][0]
-    user.plan("persistent", *BUILT_IN)
+    said = user.told("persistent", *BUILT_IN)
     done = user.bb("run", str(user.submit))
     assert done.returncode == 0, done.stdout + done.stderr
     beside = user.submit.parent / "wf-output"
+    assert f"results:  to {beside} (site local)" in said.splitlines()
     assert (beside / "out.txt").read_text() == "hello\n"
 
 

@@ -26,7 +26,7 @@ from pegasus_bb.planner.builtin.executable import (
     StagedProgram,
 )
 from pegasus_bb.planner.builtin.profiles import plain_text
-from pegasus_bb.planner.run_plan import storage_of
+from pegasus_bb.planner.run_plan import output_folders
 
 TRANSFERS_PER_LEVEL = 4  # nodes
 CLEAN_UPS_PER_LEVEL = 2
@@ -210,7 +210,7 @@ def _stage_out(draft: Draft, program: Program) -> None:
     """Every result goes to each output site as soon as its level is done, and what
     sub-workflows read to where they find it. bb_delete looks for a result on the first
     site; it waits for the copies to all of them."""
-    folders = _output_folders(draft)
+    folders = output_folders(draft.run, draft.catalogs)
     exchange = {draft.exchanged("").rstrip("/"): LOCAL}
     bundles = _transfers(draft, STAGE_OUT, "stage_out", program)
     writers: dict[str, list[str]] = {}  # stage-out node -> the jobs of its results
@@ -238,14 +238,6 @@ def _stage_out(draft: Draft, program: Program) -> None:
     for name, run in draft.runs.items():
         read = (draft.results.get(use.lfn) for use in run.passed)
         draft.edges((node for node in read if node), name)
-
-
-def _output_folders(draft: Draft) -> dict[str, str]:
-    """Each folder that results go to -> its site."""
-    run = draft.run
-    if run.output_dir is not None:
-        return {str(run.output_dir): run.output_sites[0]}
-    return {storage_of(draft.catalogs, name): name for name in run.output_sites}
 
 
 def _create_dir(draft: Draft, program: Program) -> None:

@@ -22,8 +22,7 @@ from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus_home import PegasusHome, resolve_home
 from pegasus_bb.planner.plan_summary import result_lines, summary
 from pegasus_bb.planner.reading import (
-    check_fallback_applies,
-    check_job_tier_applies,
+    check_options_apply,
     no_collection,
     properties_of,
     read,
@@ -53,8 +52,7 @@ def resolve_options(options: PlanOptions) -> ResolvedOptions:
     if there is no Pegasus where one is required."""
     properties = properties_of(options)
     settings = read_settings(properties, options.cwd)
-    check_fallback_applies(options, settings)
-    check_job_tier_applies(options, settings)
+    check_options_apply(options, settings)
     predicted = None
     if settings.mode.is_chosen:
         from pegasus_bb.planner.predicting import choose_mode  # slow to load

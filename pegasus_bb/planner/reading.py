@@ -128,6 +128,7 @@ def read_planning(options: PlanOptions, user: UserInput) -> PlanningInput:
     """``read`` for ``user``, which has been read."""
     catalogs = user.catalogs
     settings = user.settings
+    check_options_apply(options, settings)
     workflow = read_workflow(user.workflow)
     leave_out_absent(workflow, catalogs.replicas.replicas)
     has_inner = any(job.kind == PEGASUS_WORKFLOW for job in workflow)
@@ -331,7 +332,15 @@ def _staging_site(words: Sequence[str], site: str) -> str:
     return [site, *of_all, *own][-1].strip()
 
 
-def check_fallback_applies(options: PlanOptions, settings: Settings) -> None:
+def check_options_apply(options: PlanOptions, settings: Settings) -> None:
+    """Raises UsageError for an option that the mode which the user has named does not
+    take."""
+    if not options.chosen_mode:
+        _check_fallback_applies(options, settings)
+        _check_job_tier_applies(options, settings)
+
+
+def _check_fallback_applies(options: PlanOptions, settings: Settings) -> None:
     """Raises UsageError if --bb-fallback pfs is given for a run without a gate. A
     property is ignored there, because one file may serve runs of all modes."""
     is_set = options.bb_options.get(f"{PREFIX}fallback") == "pfs"
@@ -343,7 +352,7 @@ def check_fallback_applies(options: PlanOptions, settings: Settings) -> None:
         )
 
 
-def check_job_tier_applies(options: PlanOptions, settings: Settings) -> None:
+def _check_job_tier_applies(options: PlanOptions, settings: Settings) -> None:
     """Raises UsageError if --bb-job-tier is given for a run without a second tier."""
     is_given = property_of("job_tier") in options.bb_options
     if is_given and not settings.mode.may_be_both:

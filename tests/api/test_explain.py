@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
+from pegasus_bb.cli.check import command as check
 from pegasus_bb.cli.explain import command
 from pegasus_bb.cli.plan import command as plan
 from pegasus_bb.core.errors import CatalogError
@@ -113,6 +115,22 @@ def test_without_a_mode_a_note_says_that_plan_would_use_no_tier(
     unsaid = explain()
     assert "this shows mode persistent; plan would take mode off" in (unsaid.stderr)
     assert explain("--bb-mode", "persistent").stderr == ""
+
+
+@pytest.mark.parametrize("which", [command, check, plan], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--bb-job-tier", "bb"], "--bb-job-tier is for --bb-mode hybrid"),
+        (["--bb-fallback", "pfs"], "--bb-fallback pfs is for --bb-mode persistent"),
+    ],
+)
+def test_each_command_refuses_an_option_of_another_mode(
+    local: User, which: click.Command, words: list[str], why: str
+) -> None:
+    told = CliRunner().invoke(which, [*DRY[2:], "--bb-mode", "transient", *words])
+    assert why in f"{told.output} {told.exception}"
+    assert told.exit_code != 0
 
 
 DRY = ["--bb-mode", "persistent", "-o", "local", "-O", "out", "--dir", "submit"]

@@ -282,6 +282,15 @@ RELATIVES = {
         mode="transient",
         tier={"fail": "create:no such project"},
     ),
+    "deadline_passed: of a job": Story(
+        "cause:       the tier had no room in time, says a_A",
+        nothing,
+        lambda site: site.declare(delay="0s"),
+        AGAIN,
+        mode="transient",
+        options=("--bb-wait", "0s", "--bb-poll", "1s"),
+        tier={"delay": "2s"},
+    ),
     "task_failed: a status of ours": Story(
         "b_B: its job ended with exit status 77",
         second_task("exit 77"),

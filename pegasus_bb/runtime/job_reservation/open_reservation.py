@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 
-from pegasus_bb.core.errors import PegasusBBError, ReservationFailed
+from pegasus_bb.core.errors import DEADLINE_PASSED, PegasusBBError, ReservationFailed
 from pegasus_bb.core.files import write_json
 from pegasus_bb.core.removal import remove
 from pegasus_bb.core.units import format_duration, format_size
@@ -49,6 +49,13 @@ from pegasus_bb.runtime.node_lock import lock_node
 from pegasus_bb.runtime.programs import program
 from pegasus_bb.runtime.scratch_links import Link, checked_path, make_link
 from pegasus_bb.runtime.task import run_command, run_task
+
+
+class _RoomIsLate(TierFull):
+    """There was no room for this job in the time that the user allowed."""
+
+    exit_code = DEADLINE_PASSED
+
 
 _CAME_WITH_IT = "_CONDOR_SCRATCH_DIR"  # the folder of the files that came with the job
 
@@ -357,7 +364,7 @@ def _await(own: Request, patience: float) -> None:
             more = ""
             if patience == own.wait:
                 more = "; pegasus.bb.wait says how long to wait"
-            raise TierFull(
+            raise _RoomIsLate(
                 f"no room of {format_size(own.capacity)} for this job within "
                 f"{format_duration(patience)}: {status.message}{more}"
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -12,7 +12,7 @@ import orjson
 
 from pegasus_bb.cli.output import echo_lines
 from pegasus_bb.cli.plan_options import PlanCommand, options_of_a_look, plan_options
-from pegasus_bb.core.errors import USAGE, PegasusBBError, SeveralObstacles, UsageError
+from pegasus_bb.core.errors import USAGE, PegasusBBError
 from pegasus_bb.core.text import printable
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.place_files import place
@@ -34,7 +34,7 @@ from pegasus_bb.planner.reading import (
     read_user_input,
 )
 from pegasus_bb.planner.run_plan import output_sites
-from pegasus_bb.run.check.plan_check import of_files, of_planning, of_size
+from pegasus_bb.run.check.plan_check import of_files, of_planning, of_refusal, of_size
 from pegasus_bb.run.check.software import of_htcondor, of_pegasus
 from pegasus_bb.run.check.stager_service import of_service
 from pegasus_bb.run.check.tier_storage import of_tier
@@ -90,8 +90,7 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
     try:
         user = read_user_input(options)
     except PegasusBBError as error:
-        found = _refusals(error, options)
-        yield from (replace(each, about="files") for each in found)
+        yield from of_refusal("files", error, options)
         return
     yield ok("files", f"{user.workflow.path} and its catalogs can be read")
     note = note_on_mode(user.catalogs.properties)
@@ -113,7 +112,7 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
         placed = place(read)
         output_sites(options, read.catalogs)
     except PegasusBBError as error:
-        yield from _refusals(error, options)
+        yield from of_refusal("workflow", error, options)
     else:
         yield from of_files(read, placed)
         yield from of_output(options, read)
@@ -145,18 +144,6 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
             if placement and other and placement.job_reservations:
                 known = None if other.is_reserved else placement
                 yield from of_tier(user.catalogs, other, TRANSIENT, known)
-
-
-def _refusals(error: PegasusBBError, options: PlanOptions) -> Iterator[Finding]:
-    """``error``, and what else a planning would meet after it."""
-    from pegasus_bb.planner.obstacles import with_all_obstacles  # few are refused
-
-    found: list[PegasusBBError] = [error]
-    if isinstance(error, UsageError):
-        error = with_all_obstacles(error, options)
-        if isinstance(error, SeveralObstacles):
-            found = list(error.errors)
-    yield from (wrong("workflow", str(each)) for each in found)
 
 
 def _of_planner(

@@ -17,11 +17,19 @@ from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.settings import read_settings
 from pegasus_bb.model.value_lines import ValueLines
-from pegasus_bb.model.workflow import Workflow, read_workflow, with_own_runs
+from pegasus_bb.model.workflow import (
+    OWN_RUN,
+    Job,
+    Workflow,
+    read_workflow,
+    with_own_runs,
+)
+from pegasus_bb.planner.builtin.argument_words import task_words
 from pegasus_bb.planner.builtin.executable import Programs
 from pegasus_bb.planner.builtin.own_runs import check_inputs
 from pegasus_bb.planner.builtin.planner import BuiltInPlanner
 from pegasus_bb.planner.builtin.planner_limits import check_job, check_results_survive
+from pegasus_bb.planner.builtin.profiles import merge
 from pegasus_bb.planner.local_files import check_local_files
 from pegasus_bb.planner.omissions import check_settings
 from pegasus_bb.planner.options import PlanOptions
@@ -149,18 +157,32 @@ def _of_jobs(
         return
     catalog = catalogs.transformations
     found.meet(lambda: check_inputs(workflow, catalogs, graph))
-    programs = Programs(ValueLines(workflow, catalogs), "/")
+    places = ValueLines(workflow, catalogs)
+    programs = Programs(places, "/")
     seen: set[str] = set()
     for job in workflow:
         found.meet(lambda: check_job(workflow, graph, job))  # noqa: B023
         name = job.transformation
         if site is None:
             continue
+        if job.kind != OWN_RUN:  # its arguments are options of a planning
+            found.meet(lambda: _check_profiles(places, site, job))  # noqa: B023
+            found.meet(lambda: _check_arguments(places, site, job))  # noqa: B023
         if options.may_run_here and job.is_only_local(catalog, site.name):
             continue
         if job.runs_on(site.name) and name not in seen:
             seen.add(name)
             found.meet(lambda: programs.program(name, site.name, job.id))  # noqa: B023
+
+
+def _check_profiles(places: ValueLines, site: Site, job: Job) -> None:
+    with places.placed(site.name, job.transformation, job):
+        merge(job.profiles)
+
+
+def _check_arguments(places: ValueLines, site: Site, job: Job) -> None:
+    with places.placed(site.name, job.transformation, job):
+        task_words(job.arguments, job.id)
 
 
 def _of_planning(

@@ -43,6 +43,23 @@ def test_check_has_a_line_for_each(wrong: Site) -> None:
     assert len(lines) == 3
 
 
+@pytest.mark.parametrize("command", ["plan", "explain", "check"])
+def test_values_of_jobs_that_no_submit_file_can_have_are_told_at_once(
+    tmp_path: Path, command: str
+) -> None:
+    site = Site(tmp_path)
+    with site.edited("workflow.yml") as workflow:
+        first, second, *_ = workflow["jobs"]
+        first["profiles"] = {"env": {"A": "two\nlines"}}
+        second["profiles"] = {"condor": {"queue": "3"}}
+        second["arguments"] = ['open"quote']
+    done = site.bb(command, *WORDS, "workflow.yml")
+    assert done.returncode == 2
+    said = done.stdout + done.stderr
+    for mistake in ("env A has a line break", "condor profile queue", "not closed"):
+        assert said.count(mistake) == 1, said
+
+
 def test_a_place_of_a_history_that_the_site_lacks_is_refused(tmp_path: Path) -> None:
     site = Site(tmp_path)
     words = (*WORDS, "--bb-history", "bc=submit/run0001", "workflow.yml")

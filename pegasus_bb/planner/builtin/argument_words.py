@@ -19,7 +19,11 @@ _WORD = re.compile(r"[^ \t\v\f]+")
 # The last alternative is a quote that is not closed, or a backslash at the end.
 _QUOTED = re.compile(r"""('[^']*')|"([^"]*)"|\\(.)|["'\\]""")
 # The character itself.
-_WOULD_DO = {"'": """in double quotes: "it's\"""", '"': r"\"", "\\": r"\\"}
+_WOULD_DO = {
+    "'": """it in double quotes: "it's\"""",
+    '"': r"\" outside of quotes",
+    "\\": r"\\",
+}
 
 
 def task_words(items: Sequence[str], job: str) -> Sequence[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.core.errors import PegasusBBError, SeveralObstacles, UsageError
 from pegasus_bb.core.units import format_count, format_files, format_size
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.lint_files import lint_replicas
@@ -132,7 +132,21 @@ def of_planning(
             else:
                 yield from _of_pegasus(given, run)
     except PegasusBBError as error:
-        yield wrong("catalogs", str(error))
+        yield from of_refusal("catalogs", error, options)
+
+
+def of_refusal(
+    about: str, error: PegasusBBError, options: PlanOptions
+) -> Iterator[Finding]:
+    """``error``, and what else a planning would meet after it."""
+    from pegasus_bb.planner.obstacles import with_all_obstacles  # few are refused
+
+    found: list[PegasusBBError] = [error]
+    if isinstance(error, UsageError):
+        error = with_all_obstacles(error, options)
+        if isinstance(error, SeveralObstacles):
+            found = list(error.errors)
+    yield from (wrong(about, str(each)) for each in found)
 
 
 def _of_builtin(

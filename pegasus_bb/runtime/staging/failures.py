@@ -61,6 +61,8 @@ def explained(error: OSError, source: str, dest: str) -> CopyFailed:
             "; the file system takes no more writes. Nothing was lost: the source "
         )
         message += "is untouched"
+    elif error.errno in (errno.ENOTDIR, errno.EISDIR) and os.path.lexists(dest):
+        message += f"; at the destination is {_kind_of(dest)}: move it away"
     elif error.errno == errno.EIO:
         message += "; the storage itself fails. The source was kept"
     return CopyFailed(message)
@@ -69,6 +71,12 @@ def explained(error: OSError, source: str, dest: str) -> CopyFailed:
 def on_a_line(path: str) -> str:
     """``path`` as printable text on one line."""
     return path if path.isprintable() else repr(path)
+
+
+def _kind_of(path: str) -> str:
+    if os.path.islink(path):
+        return "a link"
+    return "a folder" if os.path.isdir(path) else "a file"
 
 
 def _size_of(path: str) -> str:

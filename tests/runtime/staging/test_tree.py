@@ -179,12 +179,26 @@ def test_a_link_in_the_place_of_a_file_is_replaced_not_written_through(
     (precious / "f").write_text("precious")
     (trees.dest / "f").symlink_to(precious / "f")
     (trees.dest / "d").symlink_to(precious)
-    stage = trees.stage()
+    trees.stage()
     assert (trees.dest / "f").read_text() == "new"
     assert not (trees.dest / "f").is_symlink()
     assert [path.name for path in precious.iterdir()] == ["f"]
     assert (precious / "f").read_text() == "precious"
-    assert stage.failed == 1 and "Not a directory" in trees.failures[0]
+    (said,) = trees.failures
+    assert "Not a directory; at the destination is a link: move it away" in said
+
+
+def test_a_file_that_has_become_a_folder_and_the_reverse_are_told(
+    trees: TwoTrees,
+) -> None:
+    trees.write("f", "a file")
+    trees.write("d/g", "in a folder")
+    (trees.dest / "f").mkdir(parents=True)
+    (trees.dest / "d").write_text("")
+    assert trees.stage().failed == 2
+    folder, file = sorted(trees.failures)
+    assert "/d: Not a directory; at the destination is a file: move it" in folder
+    assert "/f: Is a directory; at the destination is a folder: move it" in file
 
 
 def test_a_thousand_files_in_one_folder(trees: TwoTrees) -> None:

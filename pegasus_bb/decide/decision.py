@@ -218,8 +218,13 @@ class PlacementDecision:
 def by_batch_job(
     reservations: Mapping[str, JobReservation], chains: Chains | None
 ) -> dict[tuple[str, ...], JobReservation]:
-    """``reservations`` by job; those of a chain's jobs are one, and come first."""
-    found = {chain.jobs: chain.reservation for chain in chains.found} if chains else {}
+    """``reservations`` by job; those of a chain's jobs are one, and come first. Where
+    they are joined already, theirs is under the name of their cluster."""
+    found = {
+        chain.jobs: chain.reservation
+        for chain in (chains.found if chains else ())
+        if not reservations.keys().isdisjoint(chain.jobs)
+    }
     joined = {job for jobs in found for job in jobs}
     alone = {(job,): own for job, own in reservations.items() if job not in joined}
     return found | alone

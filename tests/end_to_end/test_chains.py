@@ -229,6 +229,16 @@ def test_explain_and_plan_show_what_stays_and_what_waits(site: Site) -> None:
     assert "chains:   none: only mode transient has them\n" in off.stderr
 
 
+def test_plan_counts_a_chain_as_one_reader_of_a_cached_input_as_explain_does(
+    site: Site,
+) -> None:
+    site.declare(cache="10MiB")
+    options = ("--bb-mode", "transient", "--bb-chains", "on", "--bb-copy-below", "0B")
+    texts = site.bb("explain", *options).stdout, site.plan("run", *options).stderr
+    found = [[x for x in text.splitlines() if "cache:" in x] for text in texts]
+    assert found[0] == found[1] != []
+
+
 @pytest.mark.parametrize(("seconds", "chains"), [(60, ["D E"]), (1, ["A B C D E"])])
 def test_auto_takes_the_chains_that_are_fastest_by_the_forecast(
     site: Site, seconds: int, chains: list[str]

@@ -28,7 +28,7 @@ x-storage-tiers:
   SITE:  # where the tasks run (--sites)
     - name: bb  # any name; --bb-tier chooses one of several
       backend: directory  # or datawarp, slurm-lua, node-local
-      # the folder on the fast storage, which all nodes of the site see
+      # the folder on the fast storage: all nodes see it (node-local: each its own)
       path: PATH  # WHY
       capacity: auto  # room for all files; no sizes: half of what is free
 """
@@ -67,7 +67,9 @@ def command(site: str, workflow: Path, path: str, output: str, *, force: bool) -
 def _declaration(site: str, path: str) -> str:
     mounted = next((each for each in MOUNTS if _is_fast_mount(each)), "")
     why = "made if it is missing"
-    if not path and mounted:
+    if path and not path.startswith("$"):
+        path = str(Path(path).absolute())
+    elif not path and mounted:
         path = f"{mounted}/{getpass.getuser()}"
     elif not path:
         path = "${BB_PATH}"

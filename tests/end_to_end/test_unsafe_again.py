@@ -78,3 +78,6 @@ def test_an_edit_of_which_the_tier_has_no_copy_is_accepted_or_nothing(
     site.bb("release", name, "--discard", check=True)
     assert site.reservations() == []
     assert result(site).read_bytes().endswith(b"mine\n")
+    told = site.bb("status", str(folder)).stdout
+    assert "to keep them as they are, nothing is left to do" in told
+    assert "pegasus-bb run continues" not in told

@@ -44,7 +44,14 @@ def last_lines(run: FailedRun) -> list[str]:
 
 
 def reservation_given_back(run: FailedRun) -> Iterator[str]:
-    if run.given_back:
+    if run.was_accepted:
+        yield (
+            "cause:       the reservation was given back, and results are not as the "
+            "run has made them"
+        )
+        yield "             to keep them as they are, nothing is left to do"
+        yield _start_over(run)
+    elif run.given_back:
         yield f"lost:        what lived only on {run.given_back}, which was given back"
         yield _start_over(run)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.core.units import parse_size
 from pegasus_bb.model.dag.nodes import Node
-from pegasus_bb.model.dag.roles import Role, role_of
+from pegasus_bb.model.dag.roles import CLEANUPS, Role, role_of
 from pegasus_bb.model.reservation import Request, Reservation, Status
 from pegasus_bb.model.reservation import State as Reserved
 from pegasus_bb.planner.planned_by import PlanningCommand
@@ -147,17 +148,35 @@ class FailedRun:
         return unreleased_note(self.place)
 
     @cached_property
-    def given_back(self) -> str:
-        """The name of the reservation that was given back before nodes that need it
-        had ended; empty if that is not so."""
+    def released(self) -> Reservation | None:
+        """The reservation, if it was given back."""
         try:
             noted = None if self._is_on_the_pfs else self.bb.reservation()
         except UsageError:
-            return ""
+            return None
+        return noted if noted is not None and noted.released_at is not None else None
+
+    @cached_property
+    def given_back(self) -> str:
+        """The name of the reservation that was given back before nodes that need it
+        had ended; empty if that is not so."""
+        noted = self.released
         left = [i for i in self.failed if role_of(i.node.name) is not Role.BB_DELETE]
-        if noted is None or noted.released_at is None or not left:
+        if noted is None or not left:
             return ""
         return noted.name if reservation_identity.has_progressed(self.bb, noted) else ""
+
+    @cached_property
+    def was_accepted(self) -> bool:
+        """Whether all was done but what removes files, and the reservation was given
+        back with results that are not as the run has made them."""
+        ends = (*CLEANUPS, Role.BB_DELETE)
+        if self.released is None or any(x not in ends for x in self._left):
+            return False
+        try:
+            return any(ResultsGuard(self.bb, read_all=False).unsafe())
+        except (PegasusBBError, OSError):
+            return False
 
     @cached_property
     def was_ready(self) -> bool:
@@ -168,15 +187,16 @@ class FailedRun:
     def has_vanished(self) -> bool:
         """Whether the reservation was ready and is not there any more, with nodes left
         that need it; False if the scheduler does not answer."""
-        left = (
-            name
-            for name, item in self._table.items.items()
-            if item.state is not NodeState.DONE
-        )
-        if all(role_of(name) is Role.BB_DELETE for name in left):
+        if all(role is Role.BB_DELETE for role in self._left):
             return False
         found = self._status
         return found is not None and found.state.is_missing
+
+    @property
+    def _left(self) -> Iterator[Role]:
+        """Of the nodes that are not done."""
+        items = self._table.items.items()
+        return (role_of(n) for n, item in items if item.state is not NodeState.DONE)
 
     @cached_property
     def has_copies(self) -> bool:

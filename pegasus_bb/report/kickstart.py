@@ -89,7 +89,7 @@ def _task(text: RecordText, node: str, retry: int) -> Task:
         kind=kind,
         site=_text(record.get("resource")),
         start=_instant(main.get("start", record.get("start"))),
-        duration=_required(main, "duration"),
+        duration=_duration(main),
         exit_code=_exit_code(_mapping(main, "status")),
         retry=retry + text.tries - 1,
         host=_host(record),
@@ -104,7 +104,7 @@ def _task(text: RecordText, node: str, retry: int) -> Task:
         wbytes=_blocks(row, "wbytes", usage, "outblock"),
         iowait=_io_wait(row, by_kickstart=bool(own) and not record.get("recorder")),
         process=process,
-        files=_used(files, text.calls, process.cwd),
+        files=with_calls(_files(files), text.calls, process.cwd),
     )
 
 
@@ -145,9 +145,8 @@ def _process(record: Mapping[str, Any], main: Mapping[str, Any]) -> ProcessIdent
 
 
 def _row_of(io: Mapping[str, Any]) -> Mapping[str, Any]:
-    names = {"rbytes": "read_bytes", "wbytes": "write_bytes"}
-    same = {name: name for name in ("rchar", "wchar", "syscr", "syscw", "iowait")}
-    return {ours: io.get(theirs) for ours, theirs in (names | same).items()}
+    """Rename what our launcher counted: a row of Kickstart's has two other names."""
+    return {**io, "rbytes": io.get("read_bytes"), "wbytes": io.get("write_bytes")}
 
 
 def _instant(value: object) -> float:
@@ -173,11 +172,12 @@ def _count(data: Mapping[str, Any], key: str) -> int | None:
     return None if number is None else int(number)
 
 
-def _required(data: Mapping[str, Any], key: str) -> float:
-    number = _seconds(data, key)
-    if number is None:
-        raise _Unusable(f"mainjob.{key} is {data.get(key)!r}, not seconds")
-    return number
+def _duration(main: Mapping[str, Any]) -> float:
+    seconds = _seconds(main, "duration")
+    if seconds is None:
+        found = main.get("duration")
+        raise _Unusable(f"mainjob.duration is {found!r}, not seconds")
+    return seconds
 
 
 def _kib(usage: Mapping[str, Any]) -> int | None:
@@ -223,13 +223,6 @@ def _exit_code(status: Mapping[str, Any]) -> int:
 def _host(record: Mapping[str, Any]) -> str:
     name = record.get("hostname") or _mapping(record, "machine").get("uname_nodename")
     return _text(name or record.get("hostaddr"))
-
-
-def _used(
-    files: Mapping[str, Any], calls: tuple[FileUse, ...], cwd: str
-) -> tuple[FileUse, ...]:
-    listed = tuple(_files(files))
-    return with_calls(listed, calls, cwd) if calls else listed
 
 
 def _files(files: Mapping[str, Any]) -> Iterator[FileUse]:

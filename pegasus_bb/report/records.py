@@ -98,8 +98,8 @@ def _each(text: bytes) -> Iterator[RecordText]:
         io = _counters(text, match.end())
         before = text.rfind(b"\n", 0, max(0, match.start() - 1)) + 1
         tries = _TRIES.match(text, before)
-        record = _parse(match.group())._replace(io=io)
-        yield record._replace(tries=int(tries[1])) if tries else record
+        record = _parse(match.group())
+        yield record._replace(io=io, tries=int(tries[1]) if tries else 1)
 
 
 def _clustered(text: bytes) -> int:

@@ -69,6 +69,11 @@ class Pair:
     bb: Stat | None
 
     @property
+    def larger(self) -> float:
+        """The larger mean; 0 if no side is known."""
+        return max((side.mean for side in (self.pfs, self.bb) if side), default=0.0)
+
+    @property
     def is_measured(self) -> bool:
         """Whether a side is known and not 0."""
         return any(side and side.mean for side in (self.pfs, self.bb))
@@ -206,3 +211,9 @@ def total(values: Iterable[float | None]) -> float | None:
     found = list(values)
     known = [value for value in found if value is not None]
     return math.fsum(known) if known and len(known) == len(found) else None
+
+
+def total_size(sizes: Iterable[int | None]) -> int | None:
+    """``total`` of bytes."""
+    whole = total(sizes)
+    return None if whole is None else int(whole)

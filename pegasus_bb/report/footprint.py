@@ -13,7 +13,7 @@ from typing import Any
 from pegasus_bb.core.errors import CatalogError, UsageError
 from pegasus_bb.core.units import parse_size
 from pegasus_bb.model.document import parse
-from pegasus_bb.model.mean_and_error import total
+from pegasus_bb.model.mean_and_error import total_size
 from pegasus_bb.model.run import Kind, Task
 from pegasus_bb.report.learn import sizes_of
 from pegasus_bb.report.run_notes import Known, job_list, placed_files, size_of
@@ -158,8 +158,7 @@ def staged_in(files: Mapping[str, Known], tasks: Iterable[Task]) -> int | None:
     if files and not copied:
         return 0
     written = written_by(Kind.STAGE_IN, tasks)
-    known = total(copied) if written is None else written
-    return None if known is None else int(known)
+    return total_size(copied) if written is None else written
 
 
 def written_by(kind: Kind, tasks: Iterable[Task]) -> int | None:
@@ -167,9 +166,9 @@ def written_by(kind: Kind, tasks: Iterable[Task]) -> int | None:
     written some, or if the jobs wrote hardly more than they print: a file system may
     clone files, and counts none."""
     found = [task for task in tasks if task.kind is kind]
-    written = total(None if task.retry else task.wchar for task in found)
+    written = total_size(None if task.retry else task.wchar for task in found)
     least = _PRINTED * len(found)
-    return None if written is None or written < least else int(written)
+    return None if written is None or written < least else written
 
 
 def without_printed_text(

@@ -10,6 +10,7 @@ from itertools import accumulate
 from statistics import correlation, fmean, linear_regression, median
 
 from pegasus_bb.model.history import DEFAULT_STARTUP, History, Past, Startup
+from pegasus_bb.model.mean_and_error import total_size
 from pegasus_bb.model.modes import OFF, PERSISTENT
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.run import Kind, NodeTimes, Run, Task
@@ -36,9 +37,7 @@ def history_of(run: Run) -> History:
     return History(
         place=PFS if on_pfs else run.tier,
         jobs={
-            task.job: replace(
-                _past([task], together, known), fixed=_fixed_of(task, kinds)
-            )
+            task.job: _past([task], together, known, _fixed_of(task, kinds))
             for task in recorded
             if task.job
         },
@@ -129,14 +128,17 @@ def _by_name(
     for task in tasks:
         kinds.setdefault(task.transformation, []).append(task)
     return {
-        name: replace(_past(some, together, known), fixed=_fixed(some))
+        name: _past(some, together, known, _fixed(some))
         for name, some in kinds.items()
         if name
     }
 
 
 def _past(
-    tasks: Sequence[Task], together: Mapping[int, float], known: Mapping[str, int]
+    tasks: Sequence[Task],
+    together: Mapping[int, float],
+    known: Mapping[str, int],
+    fixed: float | None,
 ) -> Past:
     return Past(
         duration=median(task.duration for task in tasks),
@@ -149,22 +151,19 @@ def _past(
         meta_time=_middle(t.calls.meta_time if t.calls else None for t in tasks),
         concurrency=_middle(together.get(id(task)) for task in tasks),
         made=_whole(_made(task, known) for task in tasks),
+        fixed=fixed,
     )
 
 
 def _size(task: Task) -> int | None:
     """Bytes of all its files; None if one is unknown, or if it has none."""
-    sizes = [file.size for file in task.files if not file.name.startswith("/")]
-    known = [size for size in sizes if size is not None]
-    return sum(known) if known and len(known) == len(sizes) else None
+    return total_size(f.size for f in task.files if not f.name.startswith("/"))
 
 
 def _made(task: Task, known: Mapping[str, int]) -> int | None:
     """Bytes of its outputs, by the ``known`` sizes first; None if one is unknown."""
     files = [f for f in task.files if f.output and not f.name.startswith("/")]
-    sizes = [known.get(file.name, file.size) for file in files]
-    found = [size for size in sizes if size is not None]
-    return sum(found) if found and len(found) == len(sizes) else None
+    return total_size(known.get(file.name, file.size) for file in files)
 
 
 def _fixed_of(task: Task, kinds: Mapping[str, Past]) -> float | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pegasus_bb.model.mean_and_error import total
+from pegasus_bb.model.mean_and_error import total_size
 from pegasus_bb.model.run import Kind, Life, LiveBytes, Task, live_steps
 from pegasus_bb.report.reserved import Reservations, Reserved, ReservedByJob
 from pegasus_bb.report.run_notes import (
@@ -97,8 +97,7 @@ def stayed_on_nodes(
     if not stayed:  # most runs: nothing is read for them
         return None
     sizes = _sizes(folder, tasks)
-    size = total(sizes.get(lfn) for lfn in stayed)
-    return None if size is None else int(size)
+    return total_size(sizes.get(lfn) for lfn in stayed)
 
 
 def _sizes(folder: Path, tasks: Iterable[Task]) -> dict[str, int | None]:

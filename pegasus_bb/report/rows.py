@@ -157,8 +157,7 @@ def by_file(run: Run) -> dict[_Key, Layer]:
 
 
 def _processes(row: Row) -> float:
-    pair = row.cells["processes"]
-    return next(side.mean for side in (pair.pfs, pair.bb) if side is not None)
+    return row.cells["processes"].larger
 
 
 def _gain(row: Row, others: Sequence[Row], rate: str) -> dict[str, float | None]:

@@ -77,7 +77,7 @@ class _Tables:
 
     def _columns(self, where: Shown, rows: Iterable[Row]) -> Columns:
         pairs = [row.cells["io_time"] for row in rows]
-        is_logged = any(pair.pfs is not None or pair.bb is not None for pair in pairs)
+        is_logged = any(pair.pfs or pair.bb for pair in pairs)
         found = [
             metric
             for metric in self.comparison.metrics
@@ -178,12 +178,7 @@ def _most_different(jobs: Iterable[Row]) -> Sequence[Row]:
 
 
 def _longest(files: Iterable[Row]) -> Sequence[Row]:
-
-    def seconds(row: Row) -> float:
-        pair = row.cells["slowest_time"]
-        return max(side.mean for side in (pair.pfs, pair.bb) if side is not None)
-
-    return sorted(files, key=seconds, reverse=True)[:MOST]
+    return sorted(files, key=lambda row: -row.cells["slowest_time"].larger)[:MOST]
 
 
 def _two_lines(name: str, more: str) -> str:

@@ -80,7 +80,7 @@ def by_processes(comparison: Comparison) -> Figure:
 
 def _run_rows(row: Row, way: str) -> Iterator[DataRow]:
     gain = row.gains[f"{way}_gain"]
-    processes = next(sides(row.cells["processes"]))[1].mean
+    processes = row.cells["processes"].larger
     for side, rate in sides(row.cells[f"{way}_bandwidth"]):
         yield {
             "processes": processes,

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 import altair as alt
 
-from pegasus_bb.model.mean_and_error import Pair
 from pegasus_bb.report.columns import RATIO, TO_ONE
 from pegasus_bb.report.page.charts import (
     ALERT,
@@ -86,7 +85,7 @@ _KEYS = ("bytes_moved", "run_time", "io_wait")
 def transformations(found: Comparison) -> Figure:
     """Draw those that took longest; the tables have all."""
     pairs = {row.name: row.cells["run_time"] for row in found.compute}
-    longest = sorted(pairs, key=lambda name: -_seconds(pairs[name]))[:_MOST]
+    longest = sorted(pairs, key=lambda name: -pairs[name].larger)[:_MOST]
     if not longest:
         return Figure("transformations", _RUN_TITLE, _NO_RUNS)
     shown = {name: pairs[name] for name in pairs if name in longest}
@@ -97,10 +96,6 @@ def transformations(found: Comparison) -> Figure:
         about += f" The {_MOST} that took longest are drawn."
     tables = each_kind(found)
     return Figure("transformations", _RUN_TITLE, about, (bars,), tables)
-
-
-def _seconds(pair: Pair) -> float:
-    return max((stat.mean for stat in (pair.pfs, pair.bb) if stat), default=0.0)
 
 
 def calls(found: Comparison) -> Figure:

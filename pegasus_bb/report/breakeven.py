@@ -25,7 +25,6 @@ BALANCE: Mapping[str, tuple[str, ...]] = {
     "the engine": ("other",),
 }
 _REST = ("other jobs of Pegasus", "queueing", "waiting for a slot", "the engine")
-_UNKNOWN = Pair(None, None)
 RunClock = Mapping[str, float]  # run_clock.PARTS -> seconds; empty: unknown
 
 
@@ -40,7 +39,7 @@ class BreakEven:
     balance: Mapping[str, Pair]  # BALANCE, seconds; both sides of each are known
     footprint_now: float | None  # bytes of these runs' files
     makespan: Pair
-    is_alike: bool = False  # simulated, and nearer to each other than the model is
+    is_alike: bool  # simulated, and nearer to each other than the model is
     forecast: str = ""  # of larger data, in a sentence
 
     @property
@@ -215,7 +214,7 @@ def break_even(
     pfs: Sequence[RunClock],
     bb: Sequence[RunClock],
     footprint: Pair,
-    makespan: Pair = _UNKNOWN,
+    makespan: Pair,
     *,
     simulated: bool = False,
 ) -> BreakEven | None:

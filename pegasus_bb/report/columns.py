@@ -125,7 +125,7 @@ def on_several_processors(runs: Iterable[Run]) -> frozenset[TransformationKey]:
 
 def io_wait_of(runs: Iterable[Run]) -> IOWait:
     """Return MEASURED if every one of the users' tasks has the kernel's count."""
-    tasks = [t for run in runs for t in run.tasks if t.kind.value == "compute"]
+    tasks = [t for run in runs for t in run.tasks if t.kind is Kind.COMPUTE]
     measured = bool(tasks) and all(task.iowait is not None for task in tasks)
     return IOWait.MEASURED if measured else IOWait.OFF_CPU
 
@@ -160,7 +160,7 @@ def _ready_wait(tasks: Tasks) -> float | None:
 def _bandwidth(tasks: Tasks) -> float | None:
     """Return what calls moved by the time in which tasks were under way: of all at
     once."""
-    moved = total(value for task in tasks for value in (task.rchar, task.wchar))
+    moved = _moved(tasks)
     seconds = _makespan(tasks)
     return moved / seconds if moved is not None and seconds else None
 
@@ -250,7 +250,7 @@ TASKS: tuple[TaskMetric, ...] = (
 
 
 def metrics(
-    io_wait: IOWait, refused: Collection[TransformationKey] = ()
+    io_wait: IOWait, refused: Collection[TransformationKey]
 ) -> tuple[TaskMetric, ...]:
     """Return the columns of tasks, in the order of JSON and page.
 

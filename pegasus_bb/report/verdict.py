@@ -32,8 +32,7 @@ def certainty(sides: Sides) -> str:
     single = _single_runs(sides)
     if not single:
         return ""
-    where = single.replace("in one run", "with one run")
-    return f"The error is unknown {where}: repeat it to see the scatter."
+    return f"The error is unknown with {single}: repeat it to see the scatter."
 
 
 def no_verdict(sides: Sides) -> str:
@@ -134,7 +133,7 @@ def _sentence(sides: Sides, pair: Pair) -> str:
     if times < 1.005:
         return f"The sides took equally long, within 0.5 %: {both}."
     word = "faster" if ratio >= 1 else "slower"
-    doubt = f" {single}" if (single := _single_runs(sides)) else ""
+    doubt = f" in {single}" if (single := _single_runs(sides)) else ""
     return f"The burst buffer was {times:.2f} times {word}{doubt}: {both}."
 
 
@@ -145,7 +144,7 @@ def _single_runs(sides: Sides) -> str:
     is_compared = sides.pfs and sides.bb
     if not (is_compared and single) or sides.is_simulated:
         return ""
-    return f"in one run on {'each side' if len(single) > 1 else single[0]}"
+    return f"one run on {'each side' if len(single) > 1 else single[0]}"
 
 
 def _took(stat: Stat, where: str) -> str:

@@ -26,7 +26,7 @@ def clocks(**seconds: tuple[float, ...]) -> list[dict[str, float]]:
 
 def found(**seconds: tuple[float, float]) -> BreakEven:
     sides = (clocks(**{p: (s[n],) for p, s in seconds.items()}) for n in (0, 1))
-    result = break_even(*sides, pair(GIB, GIB))
+    result = break_even(*sides, pair(GIB, GIB), Pair(None, None))
     assert result is not None
     return result
 

@@ -11,7 +11,7 @@ from tests.report.sample_runs import a_run, a_task
 
 
 def number(key: str, *tasks: Task, io_wait: IOWait = IOWait.OFF_CPU) -> float | None:
-    (metric,) = (metric for metric in metrics(io_wait) if metric.key == key)
+    (metric,) = (metric for metric in metrics(io_wait, ()) if metric.key == key)
     return metric.of(tasks)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from pegasus_bb.model.mean_and_error import Stat
@@ -118,6 +119,4 @@ def _figure(value: Stat | None, repetitions: Sequence[float]) -> dict[str, Any]:
 
 
 def _stat(value: Stat | None) -> dict[str, Any] | None:
-    if value is None:
-        return None
-    return {"mean": value.mean, "error": value.error, "n": value.n}
+    return asdict(value) if value else None

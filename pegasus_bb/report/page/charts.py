@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import altair as alt
 
@@ -87,18 +87,15 @@ def chart(
     *,
     data: Dataset,
     title: str = "",
-    width: float | Literal["container"] = "container",
 ) -> Chart:
-    """Fill ``drawing`` with the rows of ``data``; without a ``width`` it is as wide as
-    the page.
+    """Fill ``drawing`` with the rows of ``data``; it is as wide as the page.
 
     Rows are added last: Altair would spend seconds on validating thousands of them.
     """
     label = readable(label)
-    sized = drawing.properties(width=width, height=height, description=label)
-    return Chart(
-        label, {**sized.to_dict(), "datasets": {"rows": data.records()}}, title
-    )
+    sized = drawing.properties(width="container", height=height, description=label)
+    spec = {**sized.to_dict(), "datasets": {"rows": data.records()}}
+    return Chart(label, spec, title)
 
 
 def axis(

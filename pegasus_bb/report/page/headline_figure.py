@@ -73,7 +73,7 @@ def where_time_went(found: Comparison) -> Figure:
         return Figure("bought", _TITLE, _MISSING)
     seen = {row["group"] for row in rows if row["seconds"]}
     legend = tuple((c, name) for name, (_, c) in _GROUPS.items() if name in seen)
-    tables = whole_run(found)
+    tables = tuple(whole_run(found))
     return Figure(
         "bought", _TITLE, "", (_bars(rows, _caption(found)),), tables, legend=legend
     )

@@ -25,18 +25,9 @@ _DIFFERENCE = {True: "beyond error", False: "within error", None: ""}
 _RUNS = ("run", "began", "mode", "tier", "makespan", "time in jobs")
 
 
-def whole_run(found: Comparison) -> tuple[FigureTable, ...]:
-    """Make the tables of a run: each second, the jobs by kind, and what staging
+def whole_run(found: Comparison) -> Iterator[FigureTable]:
+    """Yield the tables of a run: each second, the jobs by kind, and what staging
     moved."""
-    return tuple(table for table in _whole_run(found) if table.rows)
-
-
-def each_kind(found: Comparison) -> tuple[FigureTable, ...]:
-    """Make a table for each transformation, then for each kind of auxiliary job."""
-    return tuple(table for table in _each_kind(found) if table.rows)
-
-
-def _whole_run(found: Comparison) -> Iterator[FigureTable]:
     makespan, *kinds = (metric for metric in WORKFLOW if metric.name)
     caption = "By the clock: each second counts once, for the first part under way"
     yield _table(found, caption, {**found.workflow, **found.clock}, (makespan, *CLOCK))
@@ -53,7 +44,8 @@ def _on_durability(found: Comparison) -> str:
     return "Unknown on the PFS: in mode off no run notes when a result is durable."
 
 
-def _each_kind(found: Comparison) -> Iterator[FigureTable]:
+def each_kind(found: Comparison) -> Iterator[FigureTable]:
+    """Yield a table for each transformation, then for each kind of auxiliary job."""
     whole = [found.all_compute] if len(found.compute) > 1 else []
     auxiliary = [(f"auxiliary jobs: {row.name}", row) for row in found.auxiliary]
     rows: list[tuple[str, Row]] = [(row.name, row) for row in (*found.compute, *whole)]

@@ -94,7 +94,7 @@ def transformations(found: Comparison) -> Figure:
     about = _RUN_ABOUT + (LINES if found.repeated else "")
     if len(pairs) > _MOST:
         about += f" The {_MOST} that took longest are drawn."
-    tables = each_kind(found)
+    tables = tuple(each_kind(found))
     return Figure("transformations", _RUN_TITLE, about, (bars,), tables)
 
 

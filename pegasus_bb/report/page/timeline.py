@@ -96,13 +96,15 @@ def timeline(found: Comparison) -> Figure:
         Dataset(_COLUMNS, each).table(f"{side}, over time")
         for side, each in bars.items()
     )
-    about = _about(found, bars)
+    about = _about(found, bars, every)
     return Figure("timeline", "Timeline", about, charts, tables, legend=legend)
 
 
-def _about(found: Comparison, bars: Mapping[str, Sequence[DataRow]]) -> str:
+def _about(
+    found: Comparison, bars: Mapping[str, Sequence[DataRow]], every: Sequence[DataRow]
+) -> str:
     about = "Time since the beginning of each run, on one axis."
-    if rounded := list(_in_whole_seconds([b for each in bars.values() for b in each])):
+    if rounded := list(_in_whole_seconds(every)):
         about += f" In whole seconds, as in jobstate.log: {', '.join(rounded)}."
     if found.repeated:
         about += f" Drawn: {', '.join(_drawn(found, side) for side in found.sides)}."
@@ -185,10 +187,16 @@ def _bar(
     queued: float | None,
 ) -> DataRow:
     group, what = kind
-    times = {"start": start, "end": start + seconds, "seconds": seconds}
-    since = max(0.0, start - (queued or 0.0))
-    waited = {"queued": queued, "since": since}
-    return {"node": node, "what": what, "group": group, **times, **waited}
+    return {
+        "node": node,
+        "what": what,
+        "group": group,
+        "start": start,
+        "end": start + seconds,
+        "seconds": seconds,
+        "queued": queued,
+        "since": max(0.0, start - (queued or 0.0)),
+    }
 
 
 def _start(bar: DataRow) -> tuple[float, float, str]:

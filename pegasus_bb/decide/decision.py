@@ -98,21 +98,11 @@ class PlanningInput:
         """Whether the pegasus profile ``key`` of ``job``, else of its program, is the
         first of ``choices``; the second is the default. Raises CatalogError for another
         value."""
-        programs = self.catalogs.transformations
-        for profiles in job.all_profiles(programs, self.site.name):
-            value = (profiles.get("pegasus") or {}).get(key)
-            if value is None:
-                continue
-            if str(value) not in choices:
-                raise self.profile_error(
-                    job,
-                    key,
-                    f"job {job.id} or its program has an odd profile {key}",
-                    str(value),
-                    would_do,
-                )
-            return str(value) == choices[0]
-        return False
+        value = self.profile(job, key)
+        if value is not None and value not in choices:
+            what = f"job {job.id} or its program has an odd profile {key}"
+            raise self.profile_error(job, key, what, value, would_do)
+        return value == choices[0]
 
     def wants_copies(self, job: Job) -> bool:
         """Whether ``job`` is to have copies of its inputs, since it may write to them.

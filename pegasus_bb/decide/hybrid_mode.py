@@ -20,7 +20,8 @@ from pegasus_bb.decide.job_reservation_selection import (
     job_reservation_selection,
     split_named,
 )
-from pegasus_bb.decide.sizing import automatic_capacity, wanted_capacity
+from pegasus_bb.decide.job_reservations import capacity_maker
+from pegasus_bb.decide.sizing import wanted_capacity
 from pegasus_bb.decide.survey import INPUT
 from pegasus_bb.decide.tier_choice import job_tier
 from pegasus_bb.decide.tier_rules import LINK, tier_and_access
@@ -67,17 +68,11 @@ def _select(
     """The jobs that get a reservation in addition to ``named``, and the figures.
     ``placements``: of mode persistent, and of mode hybrid without job reservations."""
     whole, linked = placements
-    tier = whole.tier
-    settings = given.settings
-
-    def reserve(need: int) -> int:
-        wanted = wanted_capacity(tier, settings)
-        return wanted or automatic_capacity(tier, settings.headroom, need)
-
     why = _why_none(given, whole)
     if why:
         asked.clear()
     needs = (whole.need, linked.need - sum(each.saved for each in named))
+    reserve = capacity_maker(whole.tier, given.settings)
     one_tier = whole.other_tier is None
     more, selection = job_reservation_selection(
         asked, needs, reserve, lasts, one_tier=one_tier

@@ -210,7 +210,7 @@ def job_reservation_selection(
     reserve: Callable[[int], int],
     durations: Durations,
     *,
-    one_tier: bool = True,
+    one_tier: bool,
 ) -> tuple[Sequence[JobCandidate], Selection]:
     """The jobs that get a reservation, and the figures. O(n log n).
 

@@ -51,11 +51,13 @@ def with_capacity(
     """``decision`` with the capacity to reserve and the stream of each file. Raises
     CatalogError."""
     decision = reserve(given, decision)
-    if decision.placement.job_tier.request is not None:
+    placement = decision.placement
+    if placement.job_tier.request is not None:
         from pegasus_bb.decide.lint_requests import lint_requests  # few tiers ask
 
-        lint_requests(given, decision.placement)
-    if decision.placement.tier.streams == "off":
+        lint_requests(given, placement)
+    # In modes other than persistent files live as long as a job.
+    if placement.tier.streams == "off" or not given.settings.mode.is_only_shared:
         return decision
     from pegasus_bb.decide.stream_choice import with_streams  # few tiers have them
 

@@ -41,13 +41,10 @@ class FileLife(NamedTuple):
 def with_streams(
     given: PlanningInput, decision: PlacementDecision
 ) -> PlacementDecision:
-    """Mode persistent: ``decision`` with a stream for each file on the tier. In
-    other modes files live as long as a job."""
+    """``decision`` with a stream for each file on the tier, in mode persistent."""
     placement = decision.placement
     policy = placement.tier.streams
     why = ""
-    if policy == OFF or not given.settings.mode.is_only_shared:
-        return decision
     if policy == "auto":
         policy, why = _choose_policy(given, placement)
     if policy == OFF:
@@ -95,7 +92,7 @@ def _lives(given: PlanningInput, placement: Placement) -> list[FileLife]:
             usual if file.size is None else file.size,
             file.cohort - file.lifetime + 1,
             file.cohort,
-            STREAMS.index(_stream_of_life(share, file)),
+            STREAMS.index(share.class_of(file, STREAMS)),
         )
         for file in files
     ]
@@ -105,19 +102,14 @@ def _files_on_tier(placement: Placement) -> list[PlacedFile]:
     return [file for file in placement.files.values() if file.tier != PFS]
 
 
-def _stream_of_life(share: LifetimeShare, file: PlacedFile) -> str:
-    """The stream of a file by the policy lifetime."""
-    return share.class_of(file, STREAMS)
-
-
 def _stream(policy: str, file: PlacedFile, share: LifetimeShare, workflow: str) -> str:
     """The kernel has four streams: users, workflows and cohorts share them."""
-    if policy == "lifetime":
-        return _stream_of_life(share, file)
+    if policy == _LIFETIME:
+        return share.class_of(file, STREAMS)
     number = os.getuid()
     if policy != "user":
         number = crc32(f"{getpass.getuser()}/{workflow}".encode())
-    if policy == "cohort":
+    if policy == _COHORT:
         number += file.cohort
     return STREAMS[number % len(STREAMS)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -126,16 +127,9 @@ def _size_of(file: File, replicas: ReplicaCatalog, site: str) -> int | None:
     unknown, which is reported and never taken for zero."""
     if file.executable:
         return _on_disk(file.executable)
-    known = replicas.replicas.get(file.lfn, ())
-    for replica in known:
-        if replica.size is not None:
-            return replica.size
-    for replica in known:
-        if replica.site in ("local", site):
-            size = _on_disk(replica.pfn)
-            if size is not None:
-                return size
-    return None
+    declared = (replica.size for replica in replicas.replicas.get(file.lfn, ()))
+    found = map(_on_disk, searched_pfns(file.lfn, replicas, site))
+    return next((size for size in chain(declared, found) if size is not None), None)
 
 
 def searched_pfns(lfn: str, replicas: ReplicaCatalog, site: str) -> list[str]:

@@ -78,7 +78,7 @@ def usual_mode(tier: Tier) -> RunMode:
     return TRANSIENT if tier.is_of_one_node else PERSISTENT
 
 
-def lint_tier(catalogs: Catalogs, tier: Tier, mode: RunMode = PERSISTENT) -> None:
+def lint_tier(catalogs: Catalogs, tier: Tier, mode: RunMode) -> None:
     """Raises CatalogError if the tier cannot serve a workflow in ``mode``."""
     entry = catalogs.tier_entry(tier)
     if tier.site == "local":

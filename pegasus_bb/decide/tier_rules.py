@@ -171,7 +171,7 @@ class TierWords:
             f"holds what it makes and no other reads: {why}"
         )
 
-    def choices(self, file: File | None = None) -> str:
+    def choices(self, file: File | None) -> str:
         fit = (word for word in self.meaning if not self.fault(word, file))
         return "one of " + ", ".join(fit)
 

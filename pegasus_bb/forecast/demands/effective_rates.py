@@ -43,8 +43,8 @@ class EffectiveRates(NamedTuple):
     together: float  # jobs that had this at the same time
     error: float  # median of |fitted / measured - 1|
     tasks: int
-    at_least: str = ""  # of which of both the rate is a lower bound
-    sizes: tuple[int, int] | None = None  # of the tasks, least and most; None: unknown
+    at_least: str  # of which of both the rate is a lower bound
+    sizes: tuple[int, int] | None  # of the tasks, least and most; None: unknown
 
 
 def samples_of(pasts: Iterable[Past]) -> list[Sample]:

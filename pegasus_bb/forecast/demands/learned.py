@@ -182,8 +182,8 @@ def _seen(
     past: Past, speed: Speed, moved: Moved, cores: int, nodes: int
 ) -> TaskMeasurement:
     moving = speed.of_job(*moved, nodes)
-    size = sum(moved) - moved.files
-    size = max(size, (past.read or 0) + (past.written or 0))
+    known = (past.read or 0) + (past.written or 0)
+    size = max(moved.read + moved.written, known)
     calls = past.calls or 0
     return TaskMeasurement(
         past,

@@ -100,11 +100,11 @@ class Rules:
     """How a run goes, besides what its nodes do."""
 
     startup: Startup
-    reserves: bool = False  # one reservation for all jobs, and a gate
-    wait: float = 0.0  # seconds that the gate holds the run back
-    removes_folder: bool = True  # at the end
-    phases: Sequence[int] = ()  # the last level of each phase
-    reserved: int = 0  # bytes of that reservation
+    reserves: bool  # one reservation for all jobs, and a gate
+    wait: float  # seconds that the gate holds the run back
+    removes_folder: bool  # at the end
+    phases: Sequence[int]  # the last level of each phase
+    reserved: int  # bytes of that reservation
 
 
 class Phases:

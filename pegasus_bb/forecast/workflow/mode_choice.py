@@ -86,10 +86,11 @@ def _wins(found: Prediction, off: Prediction) -> bool:
     return found.low < off.low * most and found.high < off.high * most
 
 
-def _is_slower(found: Prediction, off: Prediction, by: float = 0.0) -> bool:
-    """At both ends, by that part of the time on the PFS: what widens both ranges is the
-    same, the scatter of runs and what the tasks ask of storage."""
-    return found.low > off.low * (1 + by) and found.high > off.high * (1 + by)
+def _is_slower(found: Prediction, off: Prediction) -> bool:
+    """At both ends: what widens both ranges is the same, the scatter of runs and what
+    the tasks ask of storage."""
+    least = 1 + ALIKE
+    return found.low > off.low * least and found.high > off.high * least
 
 
 def _reason(
@@ -239,7 +240,7 @@ class Compared(Predicted):
             f"{found.mode} is {'' if found.low > off.high else 'probably '}slower than "
             f"the PFS alone: {found.range} against {off.range}"
             for found in self.rows
-            if found is not off and _is_slower(found, off, ALIKE)
+            if found is not off and _is_slower(found, off)
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -18,11 +18,11 @@ from pegasus_bb.forecast.workflow.prediction import (
     SimulatedEnd,
     predicted,
 )
-from pegasus_bb.forecast.workflow.work import NodeWork, Places, Work, off
+from pegasus_bb.forecast.workflow.work import NodeWork, Places, Work
 from pegasus_bb.forecast.workflow.workload import Workload
 from pegasus_bb.model.history import DEFAULT_STARTUP, Startup
 from pegasus_bb.model.modes import OFF, TRANSIENT, RunMode
-from pegasus_bb.model.placement import PlacedFile, Placement
+from pegasus_bb.model.placement import PFS, PlacedFile, Placement
 from pegasus_bb.model.speeds import Speeds
 
 SCATTER = 0.05  # of the computing of equal tasks: the sigma of a log-normal factor
@@ -102,7 +102,11 @@ class Simulator:
     def off(self, placement: Placement) -> Mode:
         """Put all files on the PFS; inputs are copied to the scratch there, or
         linked."""
-        files = {f.lfn: f for f in off(placement.files, self.planned.linked)}
+        linked = self.planned.linked
+        files = {
+            lfn: file.placed(PFS, "link" if lfn in linked else file.how, file.reason)
+            for lfn, file in placement.files.items()
+        }
         on_pfs = Placement(placement.tier, files)
         return self._mode(OFF, on_pfs, self._work(on_pfs).shared(), reserves=False)
 

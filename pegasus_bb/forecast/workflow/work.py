@@ -5,12 +5,12 @@ A place is a number: that of its name in ``Speeds.places``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pegasus_bb.forecast.workflow.outline import Outline, OutlineNode
 from pegasus_bb.forecast.workflow.workload import JobLoad, Sized
-from pegasus_bb.model.placement import PFS, JobReservation, PlacedFile, Placement
+from pegasus_bb.model.placement import PFS, JobReservation, Placement
 from pegasus_bb.model.run import Kind
 from pegasus_bb.model.speeds import REMOTE, Speed, Speeds
 
@@ -34,8 +34,8 @@ class OwnReservation:
 
     capacity: int  # bytes; 0: nothing is reserved
     by_batch_system: bool  # it stages, before and after the job has its slot
-    stage_in: Sequence[StorageCopy] = ()
-    stage_out: Sequence[StorageCopy] = ()
+    stage_in: Sequence[StorageCopy]
+    stage_out: Sequence[StorageCopy]
 
 
 @dataclass(slots=True)
@@ -137,7 +137,7 @@ class NodeWork:
     sizes: Mapping[str, int]  # bytes by LFN, of those that are known
     placement: Placement
     places: Places
-    remote: frozenset[str] = frozenset()  # inputs that come from other sites
+    remote: frozenset[str]  # inputs that come from other sites
 
     def shared(self) -> list[Work]:
         """Return it in modes off, persistent and hybrid."""
@@ -263,12 +263,3 @@ def _busiest(sizes: Sequence[int]) -> int:
     for size in sizes:
         loads[loads.index(min(loads))] += size
     return max(loads)
-
-
-def off(files: Mapping[str, PlacedFile], linked: Iterable[str]) -> Iterator[PlacedFile]:
-    """Put all files on the PFS: inputs are copied to the scratch there, but
-    ``linked``."""
-    links = set(linked)
-    for lfn, file in files.items():
-        how = "link" if lfn in links else file.how
-        yield PlacedFile(lfn, file.role, PFS, how, file.size, file.reason)

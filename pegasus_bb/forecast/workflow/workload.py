@@ -66,10 +66,14 @@ class Workload:
     unknown_times: int  # jobs; they count as if they did not compute
 
     @cached_property
+    def demands(self) -> tuple[DemandRange, ...]:
+        """Each object once: there are few."""
+        return tuple({id(load.demand): load.demand for load in self.loads}.values())
+
+    @cached_property
     def is_known(self) -> bool:
         """Whether no demand is a range."""
-        each = {id(load.demand): load.demand for load in self.loads}  # few objects
-        return all(demand.is_known for demand in each.values())
+        return all(demand.is_known for demand in self.demands)
 
     @property
     def sources(self) -> Mapping[str, int]:
@@ -86,15 +90,13 @@ class Workload:
     @cached_property
     def causes(self) -> tuple[str, ...]:
         """Why demands are ranges."""
-        each = {id(load.demand): load.demand for load in self.loads}
-        causes = (cause for demand in each.values() for cause in demand.causes)
+        causes = (cause for demand in self.demands for cause in demand.causes)
         return tuple(dict.fromkeys(causes))
 
     @cached_property
     def is_guess(self) -> bool:
         """Whether a demand rests on what other sites have seen."""
-        each = {id(load.demand): load.demand for load in self.loads}
-        return any(demand.is_guess for demand in each.values())
+        return any(demand.is_guess for demand in self.demands)
 
 
 def workload(
@@ -125,12 +127,10 @@ def workload(
             pasts = fewer = history.pasts(*task, *used)
             if pasts != history.pasts(*task):
                 fewer = history.pasts(*task, *used, fixed=_FIXED)
-        is_declared = False
         takes = (pasts[0][1].duration, fewer[0][1].duration) if pasts else None
         past = None if pasts else declared_past(profile(job, "runtime"))
         if past is not None:
             pasts = fewer = [(PFS, past)]
-            is_declared = True
         demand = _NOTHING
         nodes = _whole(profile(job, "nodes"))
         if not pasts:
@@ -141,6 +141,7 @@ def workload(
             writes, written = _as_counted(writes, written, first.written)
             moved = Moved(read, written, len(reads) + len(writes))
             cores = _whole(profile(job, "cores"))
+            is_declared = past is not None
             key = (*pasts, moved, cores, nodes, is_declared)
             if key not in demands:
                 ask = moved, speeds, cores, nodes

@@ -51,8 +51,8 @@ class _Module(NamedTuple):
     files: Mapping[int, _Moved]  # by Darshan's number of the file
     spent: Mapping[int, list[Spent]]  # the same: in its calls
     times: Times
-    data: int = 0  # calls that read or write
-    metadata: int = 0  # calls that open, close, ask for, sync or rename a file
+    data: int  # calls that read or write
+    metadata: int  # calls that open, close, ask for, sync or rename a file
 
     @property
     def read(self) -> int:
@@ -117,19 +117,17 @@ def _complaints() -> Iterator[None]:
 
 def _document(log: dict[str, Any]) -> dict[str, Any]:
     job = backend.log_get_job(log)
-    if job["start_time_sec"] <= 0 or job["nprocs"] < 1 or not job["run_time"] >= 0:
+    processes = job["nprocs"]
+    if job["start_time_sec"] <= 0 or processes < 1 or not job["run_time"] >= 0:
         raise ValueError("it does not say when its program ran")
     kept = backend.log_get_modules(log)
     names = backend.log_get_name_records(log)
-    modules = {
-        name: _module(log, name, job["nprocs"]) for name in _PREFIX if name in kept
-    }
+    modules = {name: _module(log, name, processes) for name in _PREFIX if name in kept}
     files = _by_file(modules)
-    processes = job["nprocs"]
     return {
         "start": job["start_time_sec"] + job["start_time_nsec"] / 1e9,
         "seconds": job["run_time"],
-        "processes": job["nprocs"],
+        "processes": processes,
         "command": _command(log),
         "partial": [name for name in modules if kept[name]["partial_flag"]],
         "unread": [name for name in _UNREAD if name in kept],
@@ -197,16 +195,13 @@ def _sum(one: _Moved, other: _Moved) -> _Moved:
 
 
 def _module(log: dict[str, Any], name: str, processes: int) -> _Module:
-    records = list(iter(lambda: backend.log_get_generic_record(log, name), None))
-    if not records:
-        return _Module({}, {}, times([], processes))
     files: dict[int, _Moved] = {}
     spent: dict[int, list[Spent]] = {}
     data = metadata = 0
     prefix = _PREFIX[name]
     names = backend.counter_names(name)
     seconds = backend.fcounter_names(name)
-    for record in records:
+    for record in iter(lambda: backend.log_get_generic_record(log, name), None):
         counters = dict(zip(names, record["counters"].tolist(), strict=True))
         moved = _moved(counters, prefix)
         data += _calls_of(counters, prefix, _DATA)

@@ -29,16 +29,19 @@ def footprint(files: Mapping[str, Known], tasks: Sequence[Task]) -> int | None:
     Return None if the size of an input is unknown: neither its own, nor the bytes that
     staging in copied, nor those that a task read of it.
     """
+    if not files:
+        return None
     users = [task for task in tasks if task.kind is Kind.COMPUTE]
     sizes = {lfn: file.size for lfn, file in files.items()} | sizes_of(users)
     unknown = [lfn for lfn, f in files.items() if f.is_input and sizes[lfn] is None]
-    if not files or not unknown:
-        return _sum(sizes.values()) if files else None
+    if not unknown:
+        return _sum(sizes.values())
     brought = written_by(Kind.STAGE_IN, tasks)
     if brought is not None and all(files[lfn].is_copied for lfn in unknown):
-        others = [lfn for lfn in sizes if lfn not in files or not files[lfn].is_copied]
-        copied = _sum(sizes[lfn] for lfn in sizes.keys() - set(others)) or 0
-        return max(brought, copied) + (_sum(sizes[lfn] for lfn in others) or 0)
+        copied = {lfn for lfn, file in files.items() if file.is_copied}
+        known = _sum(sizes[lfn] for lfn in copied) or 0
+        others = _sum(sizes[lfn] for lfn in sizes.keys() - copied) or 0
+        return max(brought, known) + others
     read = _most_read(users)
     if any(lfn not in read for lfn in unknown):
         return None

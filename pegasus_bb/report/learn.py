@@ -238,14 +238,17 @@ def startup_of(run: Run) -> Startup | None:
     times = {node.node: node for node in run.nodes}
     found = [(t, times[t.node]) for t in run.tasks if t.node in times]
     of_node = Counter(task.node for task in run.tasks)  # several: a cluster
-    tasks = [pair for pair in found if pair[0].kind is Kind.COMPUTE]
-    tasks = [pair for pair in tasks if of_node[pair[0].node] == 1]
-    if len(_begun(run.nodes)) < _FEW:
+    begun = [node for node in run.nodes if node.executing is not None]
+    if len(begun) < _FEW:
         return None
-    around = _around(tasks)
+    around = _around(
+        (task, node)
+        for task, node in found
+        if task.kind is Kind.COMPUTE and of_node[task.node] == 1
+    )
     job = min(DEFAULT_STARTUP.job, _between(run.tasks)) if around is None else around
     own = [task.duration for task, _ in found if task.kind in _OWN]
-    learned = replace(DEFAULT_STARTUP, queue=_queue(run.nodes), job=job)
+    learned = replace(DEFAULT_STARTUP, queue=_queue(begun), job=job)
     return replace(learned, own=median(own) + job) if own else learned
 
 
@@ -268,10 +271,9 @@ def _between(tasks: Sequence[Task]) -> float:
     return median(gaps) if len(gaps) >= _FEW else DEFAULT_STARTUP.job
 
 
-def _queue(nodes: Iterable[NodeTimes]) -> float:
+def _queue(begun: Sequence[NodeTimes]) -> float:
     """Return the mean of nodes that found a slot free; the least of all if these are
     few. There are as many slots as nodes ever had at the same time."""
-    begun = _begun(nodes)
     slots = _most([(node.executing, node.terminated) for node in begun])
     begins = sorted(map(_ready, begun))
     ends = sorted(n.terminated for n in begun if n.terminated is not None)
@@ -283,10 +285,6 @@ def _queue(nodes: Iterable[NodeTimes]) -> float:
         <= slots
     ]
     return fmean(free) if len(free) >= _FEW else min(waits)
-
-
-def _begun(nodes: Iterable[NodeTimes]) -> list[NodeTimes]:
-    return [node for node in nodes if node.executing is not None]
 
 
 def _ready(node: NodeTimes) -> float:

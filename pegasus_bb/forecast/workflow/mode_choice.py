@@ -193,17 +193,6 @@ class Basis:
     notes: Mapping[str, int]  # why that is not better known -> of how many jobs
     remarks: tuple[str, ...] = ()  # what was assumed, in sentences
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "speeds": self.speeds,
-            "history": self.history,
-            "unknown_sizes": list(self.unknown_sizes),
-            "unknown_times": self.unknown_times,
-            "sources": dict(self.sources),
-            "notes": dict(self.notes),
-            "remarks": list(self.remarks),
-        }
-
 
 @dataclass(frozen=True)
 class Predicted:
@@ -217,7 +206,7 @@ class Predicted:
 
     def to_json(self) -> dict[str, Any]:
         modes = [found.to_json() for found in self.rows]
-        return {"modes": modes, **self.basis.to_json()}
+        return {"modes": modes, **vars(self.basis)}
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ few staging and clean-up nodes serve each level, and each waits for its files al
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -160,23 +161,21 @@ class _Bundles:
 
     def __init__(self, nodes: list[OutlineNode], kind: Kind, most: int) -> None:
         self._nodes, self._kind, self._most = nodes, kind, most
-        self._levels: dict[int, list[int]] = {}  # level -> its nodes
-        self._lists: dict[int, list[str]] = {}
-        self._turns: dict[int, int] = {}
+        # Level -> its nodes: the place of each, and the files that it has to do.
+        self._levels: dict[int, list[tuple[int, list[str]]]] = {}
+        self._turns = Counter[int]()
 
     def next(self, level: int, lfns: Iterable[str]) -> int:
         """Return the node of the next turn at ``level``, which gets ``lfns`` to do."""
-        turn = self._turns.get(level, 0)
-        self._turns[level] = turn + 1
-        places = self._levels.setdefault(level, [])
+        turn = self._turns[level]
+        self._turns[level] += 1
+        bundles = self._levels.setdefault(level, [])
         if turn < self._most:
-            at = len(self._nodes)
             found = list[str]()
-            places.append(at)
-            self._lists[at] = found
+            bundles.append((len(self._nodes), found))
             self._nodes.append(OutlineNode(self._kind, level, None, [], 0, found, turn))
-        at = places[turn % self._most]
-        self._lists[at] += lfns
+        at, files = bundles[turn % self._most]
+        files += lfns
         return at
 
 

@@ -89,12 +89,12 @@ def find_candidates(
     """
     tier = placement.job_tier
     graph = given.graph
-    catalogs = given.catalogs
     quota = quota_of(tier) if not tier.is_reserved else None
     private = {} if given.has_sub_workflows else _private(given, placement, pinned)
     temporary = temporary_files(given, tier)
     most = MOST_FILES if tier.is_staged else len(private)
-    programs = staged_with(given.workflow, catalogs.transformations, tier.site)
+    catalog = given.catalogs.transformations
+    programs = staged_with(given.workflow, catalog, tier.site)
     makers = {graph.producer[lfn]: None for lfn in private if lfn in graph.producer}
     for ident in makers:
         job = given.workflow.jobs[ident]
@@ -108,7 +108,7 @@ def find_candidates(
         own.capacity = automatic_capacity(tier, headroom, own.need)
         if quota is not None and own.capacity > quota:
             continue
-        if tier.is_of_one_node and several_nodes(job, catalogs, tier.site):
+        if tier.is_of_one_node and several_nodes(given, job):
             continue
         read = (*own.read, *programs[job.transformation])
         own.read = tuple(dict.fromkeys(read))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.decide.decision import PlanningInput
@@ -17,7 +16,6 @@ from pegasus_bb.model.workflow import Job, Workflow
 
 MOST_FILES = 200_000  # of a job; with more DataWarp's staging times out
 _ON_THE_PFS = "bb.tier: pfs for this file"
-_KEYS = ("nodes", "glite.arguments")
 _OPTION = re.compile(r"(?:^|\s)(?:-N ?|--nodes[= ])(\d+)(?:-(\d+))?(?=\s|$)")
 
 
@@ -35,7 +33,7 @@ def lint_job_reservations(
         if by_system:
             _check_uses(workflow, job, placement)
         if placement.tier.is_of_one_node:
-            check_one_node(workflow, catalogs, job, placement.tier)
+            _check_one_node(given, job, placement.tier)
         if by_system:
             name = f"job {job.id} ({job.transformation})"
             check_count(workflow, name, job.index, reservation)
@@ -68,13 +66,11 @@ def _check_uses(workflow: Workflow, job: Job, placement: Placement) -> None:
             )
 
 
-def check_one_node(
-    workflow: Workflow, catalogs: Catalogs, job: Job, tier: Tier
-) -> None:
+def _check_one_node(given: PlanningInput, job: Job, tier: Tier) -> None:
     """Raises CatalogError if a node of the job would not see its files."""
-    setting = several_nodes(job, catalogs, tier.site)
+    setting = several_nodes(given, job)
     if setting:
-        raise workflow.job_error(
+        raise given.workflow.job_error(
             job,
             f"job {job.id} ({job.transformation}) has files on tier {tier.name}, of "
             "which each node sees its own part alone, and it asks for several",
@@ -142,31 +138,23 @@ def _is_folder(catalogs: Catalogs, lfn: str) -> bool:
     return False
 
 
-def several_nodes(job: Job, catalogs: Catalogs, site: str) -> str:
-    """The setting that requests several nodes of ``site`` for ``job``; empty if none
-    does. For each profile the source nearest to the job counts."""
-    values: dict[str, str] = {}
-    for profiles in _profile_sources(job, catalogs, site):
-        for key in _KEYS:
-            value = (profiles.get("pegasus") or {}).get(key)
-            if value is not None:
-                values.setdefault(key, str(value).strip())
-    if values.get("nodes", "1") not in ("", "0", "1"):
-        return f"pegasus.nodes: {values['nodes']}"
-    match = _OPTION.search(values.get("glite.arguments", ""))
+def several_nodes(given: PlanningInput, job: Job) -> str:
+    """The setting that requests several nodes for ``job``; empty if none does."""
+    nodes = _setting(given, job, "nodes")
+    if nodes not in ("", "0", "1"):
+        return f"pegasus.nodes: {nodes}"
+    arguments = _setting(given, job, "glite.arguments")
+    match = _OPTION.search(arguments)
     if match and max(int(match[1]), int(match[2] or 0)) > 1:
-        return f"pegasus.glite.arguments: {values['glite.arguments']}"
+        return f"pegasus.glite.arguments: {arguments}"
     return ""
 
 
-def _profile_sources(
-    job: Job, catalogs: Catalogs, site: str
-) -> Iterator[Mapping[str, Mapping[str, Any]]]:
-    """The profiles of ``job``, of its program and of ``site``, the nearest first."""
-    yield from job.all_profiles(catalogs.transformations, site)
-    known = catalogs.sites.sites.get(site)
-    if known is not None:
-        keys = ((key, known.profile("pegasus", key)) for key in _KEYS)
-        yield {"pegasus": {key: value for key, value in keys if value is not None}}
-    own = (key for key in _KEYS if f"pegasus.{key}" in catalogs.properties)
-    yield {"pegasus": {key: catalogs.properties[f"pegasus.{key}"] for key in own}}
+def _setting(given: PlanningInput, job: Job, key: str) -> str:
+    """The profile of ``job``, else of its program, of the site, or a property."""
+    settings = (
+        given.profile(job, key),
+        given.site.profile("pegasus", key),
+        given.catalogs.properties.get(f"pegasus.{key}"),
+    )
+    return next((text.strip() for text in settings if text is not None), "")

@@ -125,6 +125,12 @@ class Reservation(NamedTuple):
     released_at: float | None = None  # set when it is released
     failure: str = ""  # the scheduler's message if it was refused
 
+    @classmethod
+    def of(cls, request: Request, requested_at: float, **more: Any) -> Reservation:
+        """The note of ``request``; ``more``: its other fields."""
+        made = (request.name, request.backend, request.uuid, requested_at)
+        return cls(*made, **{"size": request.capacity, **more})
+
     @property
     def was_refused(self) -> bool:
         """Whether, by this note, no reservation was ever created."""

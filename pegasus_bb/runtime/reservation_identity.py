@@ -190,14 +190,7 @@ def recover_note(bb: BBDir) -> Reservation | None:
     if shown.state.is_missing:
         return None
     asked = requested_at(bb)
-    note = Reservation(
-        name=request.name,
-        backend=request.backend,
-        uuid=request.uuid,
-        requested_at=asked or shown.created,
-        size=request.capacity,
-        owner=shown.owner,
-    )
+    note = Reservation.of(request, asked or shown.created, owner=shown.owner)
     why = mismatch(shown, request, note)
     if not why and not asked and shown.uuid != request.uuid:
         why = f"nothing says that reservation {request.name} is this run's"

@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
-from pegasus_bb.core.units import format_size, parse_duration, round_up
+from pegasus_bb.core.units import format_size, round_up
 from pegasus_bb.model.reservation import (
     Request,
     Reservation,
@@ -22,14 +22,11 @@ from pegasus_bb.model.reservation import (
     Status,
     check_reservation_name,
 )
-from pegasus_bb.runtime.backends import identity
 from pegasus_bb.runtime.backends.base import (
-    Backend,
     Listing,
     PoolSpace,
     ReservationRow,
     Unstaged,
-    no_listing,
 )
 from pegasus_bb.runtime.backends.scontrol import PersistentBuffer, Plugin, SpaceJob
 from pegasus_bb.runtime.backends.slurm import (
@@ -38,18 +35,16 @@ from pegasus_bb.runtime.backends.slurm import (
     create_line,
     destroy_line,
 )
+from pegasus_bb.runtime.backends.slurm_backend import SlurmBackend
 from pegasus_bb.runtime.backends.squeue import advice
 
 
-class DataWarp(Backend):
+class DataWarp(SlurmBackend):
     def __init__(self, settings: Mapping[str, str]) -> None:
         """Raises UsageError if a key is invalid."""
-        self.timeout = parse_duration(settings.get("timeout", "15m"))
-        self.poll = float(parse_duration(settings.get("poll", "5s")))
+        super().__init__(settings, poll="5s")
         self.mount_required = settings.get("mount", "required") != "any"
         self.slurm = Slurm(settings)
-        self.uid = os.getuid()
-        self.owner = identity.user_name()
         self._withdrawn: set[str] = set()  # create jobs that delete() has cancelled
         # Unaccounted bytes while a buffer of that name was shown: not that buffer's.
         self._foreign_bytes: dict[str, int] = {}
@@ -69,37 +64,21 @@ class DataWarp(Backend):
             self.slurm.cancel(job.id)  # a held job stays held; submit another
             job = None
         identifier = job.id if job else self._submit(request, create_line(request))
-        return Reservation(
-            name=name,
-            backend=request.backend,
-            uuid=request.uuid,
-            requested_at=time.time(),
-            size=request.capacity,
-            job=identifier,
-            owner=self.owner,
-        )
+        return Reservation.of(request, time.time(), job=identifier, owner=self.owner)
 
-    def status(self, request: Request) -> Status:
-        try:
-            # In this order, so that a buffer made by a job that has just ended is seen.
-            jobs = self._jobs(request)
-            plugin = self.slurm.plugin()
-        except SchedulerUnreachable as error:
-            return Status(State.UNKNOWN, str(error))
-        except ReservationFailed as error:
-            return Status(State.FAILED, str(error))
+    def get_status(self, request: Request) -> Status:
+        # In this order, so that a buffer made by a job that has just ended is seen.
+        jobs = self._jobs(request)
+        plugin = self.slurm.plugin()
         return self._status_for(request, jobs, plugin, _row(plugin, request.name))
 
-    def list_reservations(self, requests: Sequence[Request]) -> Listing:
+    def get_listing(self, requests: Sequence[Request]) -> Listing:
         jobs: dict[str, list[SpaceJob]] = {}
-        try:
-            for job in self.slurm.jobs(*(request.name for request in requests)):
-                if job.uid == self.uid:
-                    jobs.setdefault(job.name, []).append(job)
-            plugin = self.slurm.plugin()
-            unstaged = self._unstaged(plugin)
-        except (SchedulerUnreachable, ReservationFailed) as error:
-            return no_listing(requests, str(error))
+        for job in self.slurm.jobs(*(request.name for request in requests)):
+            if job.uid == self.uid:
+                jobs.setdefault(job.name, []).append(job)
+        plugin = self.slurm.plugin()
+        unstaged = self._unstaged(plugin)
         rows = {row.name: row for row in plugin.buffers}
         return Listing(
             [
@@ -113,26 +92,16 @@ class DataWarp(Backend):
             unstaged=unstaged,
         )
 
-    def endpoint_id(self) -> str:
-        return "Slurm"
-
     def path(self, request: Request, environ: Mapping[str, str]) -> str:
         variable = f"DW_PERSISTENT_STRIPED_{check_reservation_name(request.name)}"
-        path = environ.get(variable, "")
-        if not path.startswith("/"):
-            found = repr(path) if path else "not set"
-            number = environ.get("SLURM_JOB_ID", "")
-            raise ReservationFailed(
-                f"${variable} is {found} in this job: "
-                f"{_missing_buffer_message(request, number)}"
-            )
-        if not os.path.isdir(path):
-            raise ReservationFailed(
-                f"${variable} says {path}, which is not a directory on this node: "
-                f"reservation {request.name} is not mounted here"
-            )
-        self._claim(path, request)
-        return path
+        number = environ.get("SLURM_JOB_ID", "")
+        return self.use_folder(
+            environ.get(variable, ""),
+            f"${variable}",
+            request,
+            unset=_missing_buffer_message(request, number),
+            not_here=f"reservation {request.name} is not mounted here",
+        )
 
     def delete(self, request: Request) -> None:
         name = check_reservation_name(request.name)
@@ -348,20 +317,8 @@ class DataWarp(Backend):
             "later, or tell an administrator"
         )
 
-    def _claim(self, path: str, request: Request) -> None:
-        try:
-            names = os.listdir(path)
-            empty = all(name.startswith("." + identity.FILE) for name in names)
-            if empty and self._is_mounted(path):
-                made = {"name": request.name, "uuid": request.uuid}
-                identity.note(path, {**made, "created": time.time()})
-        except OSError as error:
-            raise ReservationFailed(
-                f"reservation {request.name}: {path}: {error.strerror}"
-            ) from error
-        identity.check(path, request)
-
-    def _is_mounted(self, path: str) -> bool:
+    def may_claim(self, path: str) -> bool:
+        """Whether it is mounted there, where the tier asks for that."""
         if not self.mount_required:
             return True
         above = os.path.dirname(os.path.realpath(path))

@@ -82,14 +82,7 @@ class FolderBackend(Backend):
             self._check_ours(entry, request)
             self._check_large_enough(entry, request)
             self._identity(request)
-        return Reservation(
-            name=name,
-            backend=request.backend,
-            uuid=request.uuid,
-            requested_at=entry["created"],
-            size=request.capacity,
-            owner=self.owner,
-        )
+        return Reservation.of(request, entry["created"], owner=self.owner)
 
     def status(self, request: Request) -> Status:
         return self.list_reservations([request]).statuses[0]
@@ -165,14 +158,8 @@ class FolderBackend(Backend):
     # -- status
 
     def _row(self, name: str, entry: dict[str, Any]) -> ReservationRow:
-        status = Status(
-            self._state_of(entry),
-            f"in {os.path.join(self.root, name)}",
-            entry["owner"],
-            entry["size"],
-            entry["created"],
-            entry["uuid"],
-        )
+        message = f"in {os.path.join(self.root, name)}"
+        status = _status(self._state_of(entry), message, entry)
         return ReservationRow(name, entry["owner"] == self.owner, status)
 
     def _status_of(self, grants: Grants, request: Request) -> Status:
@@ -180,14 +167,7 @@ class FolderBackend(Backend):
         if entry is None:
             return self._absent_status(request)
         state, message = self._state_and_message(grants, entry, request)
-        return Status(
-            state,
-            message,
-            entry["owner"],
-            entry["size"],
-            entry["created"],
-            entry["uuid"],
-        )
+        return _status(state, message, entry)
 
     def _state_and_message(
         self, grants: Grants, entry: dict[str, Any], request: Request
@@ -319,7 +299,7 @@ class FolderBackend(Backend):
     def _make_folder(self, request: Request, entry: dict[str, Any]) -> None:
         """Make the folder with its identity by one rename: a crash leaves all or
         nothing."""
-        partial = os.path.join(self.root, PARTIAL + os.urandom(16).hex())
+        partial = self._new_partial()
         known = {key: entry[key] for key in entry if key not in ("delay", "granted")}
         try:
             os.mkdir(partial, 0o700)
@@ -330,6 +310,9 @@ class FolderBackend(Backend):
             raise ReservationFailed(
                 f"{self._folder(request)}: cannot be made ({error.strerror})"
             ) from error
+
+    def _new_partial(self) -> str:
+        return os.path.join(self.root, PARTIAL + os.urandom(16).hex())
 
     def _is_being_deleted(self, request: Request) -> bool:
         try:
@@ -358,7 +341,7 @@ class FolderBackend(Backend):
     def _remove(self, request: Request) -> None:
         """Remove the folder: rename it first, so that it disappears in one step."""
         self._identity(request)
-        partial = os.path.join(self.root, PARTIAL + os.urandom(16).hex())
+        partial = self._new_partial()
         os.rename(self._folder(request), partial)
         why = remove_partial(partial)
         if why:
@@ -367,3 +350,8 @@ class FolderBackend(Backend):
                 f"reservation {request.name} was not given back: {why}; then delete "
                 "again"
             )
+
+
+def _status(state: State, message: str, entry: dict[str, Any]) -> Status:
+    known = (entry[key] for key in ("owner", "size", "created", "uuid"))
+    return Status(state, message, *known)

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.process import ask
-from pegasus_bb.core.units import format_size, parse_duration
+from pegasus_bb.core.units import format_size
 from pegasus_bb.model.reservation import (
     Request,
     Reservation,
@@ -25,15 +25,13 @@ from pegasus_bb.model.reservation import (
     Status,
     check_reservation_name,
 )
-from pegasus_bb.runtime.backends import identity
 from pegasus_bb.runtime.backends.base import (
-    Backend,
     Listing,
     PoolSpace,
     ReservationRow,
     Unstaged,
-    no_listing,
 )
+from pegasus_bb.runtime.backends.slurm_backend import SlurmBackend
 
 if TYPE_CHECKING:
     from typing import Any
@@ -70,16 +68,13 @@ class _Answer(dict[str, "Any"]):
         )
 
 
-class SlurmLua(Backend):
+class SlurmLua(SlurmBackend):
     """Each call is one scontrol, which Slurm authenticates."""
 
     def __init__(self, settings: Mapping[str, str]) -> None:
         """Raises UsageError if a key is invalid."""
-        self.timeout = parse_duration(settings.get("timeout", "15m"))
-        self.poll = float(parse_duration(settings.get("poll", "1s")))
+        super().__init__(settings, poll="1s")
         self.has_service = bool(settings.get("service"))
-        self.uid = os.getuid()
-        self.owner = identity.user_name()
 
     def create(self, request: Request) -> Reservation:
         name = check_reservation_name(request.name)
@@ -90,32 +85,14 @@ class SlurmLua(Backend):
         made = _buffer("create", f"name={name}", size, f"uuid={uuid}", *pool)
         if made is not None:
             self._check_large_enough(made, request)
-        return Reservation(
-            name=name,
-            backend=request.backend,
-            uuid=request.uuid,
-            requested_at=time.time(),
-            size=request.capacity,
-            job=request.uuid,
-            owner=self.owner,
-        )
+        return Reservation.of(request, time.time(), job=request.uuid, owner=self.owner)
 
-    def status(self, request: Request) -> Status:
-        try:
-            buffer = _buffer("status", f"name={check_reservation_name(request.name)}")
-            return self._status_for(buffer, request)
-        except SchedulerUnreachable as error:
-            return Status(State.UNKNOWN, str(error))
-        except ReservationFailed as error:
-            return Status(State.FAILED, str(error))
+    def get_status(self, request: Request) -> Status:
+        buffer = _buffer("status", f"name={check_reservation_name(request.name)}")
+        return self._status_for(buffer, request)
 
-    def list_reservations(self, requests: Sequence[Request]) -> Listing:
-        try:
-            return self._listing(_ask("list"), requests)
-        except (SchedulerUnreachable, ReservationFailed) as error:
-            return no_listing(requests, str(error))
-
-    def _listing(self, answer: dict[str, Any], requests: Sequence[Request]) -> Listing:
+    def get_listing(self, requests: Sequence[Request]) -> Listing:
+        answer = _ask("list")
         buffers = {buffer["name"]: buffer for buffer in answer["buffers"]}
         return Listing(
             [self._status_for(buffers.get(r.name), r) for r in requests],
@@ -132,9 +109,6 @@ class SlurmLua(Backend):
             ],
         )
 
-    def endpoint_id(self) -> str:
-        return "Slurm"
-
     def path(self, request: Request, environ: Mapping[str, str]) -> str:
         variable = f"{VARIABLE}{check_reservation_name(request.name)}"
         path = environ.get(variable, "")
@@ -143,19 +117,13 @@ class SlurmLua(Backend):
             # on the submit host
             path = self._path_from_slurm(request)
             by = "Slurm"
-        if not path.startswith("/"):
-            found = repr(path) if path else "not set"
-            raise ReservationFailed(
-                f"{by} is {found} in this job: "
-                f"{_missing_buffer_message(request, environ)}"
-            )
-        if not os.path.isdir(path):
-            raise ReservationFailed(
-                f"{by} says {path}, which is not a directory on this node: the "
-                f"pool of reservation {request.name} is not mounted here"
-            )
-        self._claim(path, request)
-        return path
+        return self.use_folder(
+            path,
+            by,
+            request,
+            unset=_missing_buffer_message(request, environ),
+            not_here=f"the pool of reservation {request.name} is not mounted here",
+        )
 
     def _path_from_slurm(self, request: Request) -> str:
         """Raises SchedulerUnreachable, ReservationFailed."""
@@ -250,18 +218,6 @@ class SlurmLua(Backend):
                 f"for. Give it back with `pegasus-bb release {request.name}`, or plan "
                 "again"
             )
-
-    def _claim(self, path: str, request: Request) -> None:
-        """Write the run's identity into the empty folder; its first job does so."""
-        try:
-            if all(n.startswith("." + identity.FILE) for n in os.listdir(path)):
-                made = {"name": request.name, "uuid": request.uuid}
-                identity.note(path, {**made, "created": time.time()})
-        except OSError as error:
-            raise ReservationFailed(
-                f"reservation {request.name}: {path}: {error.strerror}"
-            ) from error
-        identity.check(path, request)
 
 
 def kept_results(job: str) -> list[dict[str, Any]]:

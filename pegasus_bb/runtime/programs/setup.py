@@ -123,13 +123,7 @@ def _is_up(bb: BBDir, request: Request, noted: Reservation) -> bool:
 
 
 def _request(bb: BBDir, request: Request, backend: Backend) -> str:
-    intent = Reservation(
-        name=request.name,
-        backend=request.backend,
-        uuid=request.uuid,
-        requested_at=time.time(),
-        size=request.capacity,
-    )
+    intent = Reservation.of(request, time.time())
     program.list_request(bb, request)
     bb.note_reservation(intent)
     try:

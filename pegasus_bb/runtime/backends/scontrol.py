@@ -73,9 +73,11 @@ JOB_STATES: dict[str, State] = {
 INFINITE = (1 << 64) - 1  # what Slurm's INFINITE64 stands for
 
 _UNITS = {"": 1, "B": 1, "BYTES": 1}
-_UNITS.update({u + "B": 1000 ** (i + 1) for i, u in enumerate("KMGTP")})
-_UNITS.update({u + "IB": 1024 ** (i + 1) for i, u in enumerate("KMGTP")})
-_UNITS.update({u: 1024 ** (i + 1) for i, u in enumerate("KMGTP")})
+for _power, _unit in enumerate("KMGTP", 1):
+    _UNITS[f"{_unit}B"] = 1000**_power
+    _UNITS[_unit] = _UNITS[f"{_unit}IB"] = 1024**_power
+
+_BUFFER = "    Name="  # begins the row of a persistent buffer
 
 
 class PersistentBuffer(NamedTuple):
@@ -208,15 +210,16 @@ def _plugin(lines: list[str]) -> Plugin:
         elif target is not None and (target is header or line.startswith("    ")):
             target.append(line)
     fields = fields_of(" ".join(header))
-    parsed = [_buffer(line) for line in rows]
+    buffers = [fields_of(row) for row in rows if row.startswith(_BUFFER)]
+    others = [fields_of(row) for row in rows if not row.startswith(_BUFFER)]
     return Plugin(
         name=fields.get("Name", ""),
         flags=tuple(flag for flag in fields.get("Flags", "").split(",") if flag),
         pools=_pools(" ".join(header), fields),
-        buffers=[buffer for buffer in parsed if buffer is not None],
-        spaces=[_space(line) for line in rows],
+        buffers=[_buffer(row) for row in buffers],
+        spaces=[(row.get("Pool", ""), _size(row)) for row in (*buffers, *others)],
         header=fields,
-        jobs=[space for space in map(_job_space, rows) if space is not None],
+        jobs=[space for space in map(_job_space, others) if space is not None],
     )
 
 
@@ -240,19 +243,17 @@ def _pool(name: str, fields: dict[str, str]) -> PoolSpace:
     )
 
 
-def _space(line: str) -> tuple[str, int]:
-    fields = fields_of(line)
-    return fields.get("Pool", ""), size_of(fields.get("Size", ""))
+def _size(row: dict[str, str]) -> int:
+    return size_of(row.get("Size", ""))
 
 
-def _job_space(line: str) -> JobSpace | None:
-    fields = fields_of(line)
+def _job_space(fields: dict[str, str]) -> JobSpace | None:
     number = re.match(r"[0-9]+", fields.get("JobID", ""))
-    if number is None or line.startswith("    Name="):
+    if number is None:
         return None
     return JobSpace(
         job=number.group(),
-        size=size_of(fields.get("Size", "")),
+        size=_size(fields),
         created=time_of(fields.get("CreateTime", "")),
         uid=user_of(fields.get("UserID", ""))[1],
         pool=fields.get("Pool", ""),
@@ -260,17 +261,14 @@ def _job_space(line: str) -> JobSpace | None:
     )
 
 
-def _buffer(line: str) -> PersistentBuffer | None:
-    if not line.startswith("    Name="):
-        return None
-    fields = fields_of(line)
+def _buffer(fields: dict[str, str]) -> PersistentBuffer:
     user, uid = user_of(fields.get("UserID", ""))
     native = fields.get("State", "")
     return PersistentBuffer(
         name=fields["Name"],
         state=BUFFER_STATES.get(native, State.UNKNOWN),
         native=native,
-        size=size_of(fields.get("Size", "")),
+        size=_size(fields),
         created=time_of(fields.get("CreateTime", "")),
         pool=fields.get("Pool", ""),
         user=user,

@@ -13,12 +13,12 @@ in bb/running/<node>, and the note stays:
 from __future__ import annotations
 
 import os
-import sys
 import time
 
 from pegasus_bb.core.errors import RunFailed, SchedulerUnreachable
 from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.task import tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -46,7 +46,7 @@ def lock_node(
     other = _noted(note)
     _check_latest(other, job, note)
     if other not in ("", job) and _runs(other):
-        print(f"launch: waits for job {other} of this node", file=sys.stderr)
+        tell(f"waits for job {other} of this node")
         while _noted(note) == other and _runs(other):
             pause(PAUSE)
         _check_latest(_noted(note), job, note)

@@ -24,6 +24,7 @@ from pegasus_bb.runtime.private_inputs import LinkedInputs, bring
 from pegasus_bb.runtime.private_outputs import move_back
 from pegasus_bb.runtime.scratch_links import Link, RealFolders, checked_path
 from pegasus_bb.runtime.task import (
+    discard,
     missing_message,
     run_command,
     run_task,
@@ -118,7 +119,7 @@ def run_in_private_folder(
 
         return run_and_keep(bb, node.name, path, needs.keep_failed, environ, work)
     finally:
-        _discard(path)
+        discard(path)
         if lock is not None:
             os.close(lock)
 
@@ -181,7 +182,7 @@ def _make_folder(name: str) -> str:
             left.append(folder)
             continue
         for path in left:
-            _discard(path)
+            discard(path)
         return folder
     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), left[0])
 
@@ -302,13 +303,3 @@ def _give_back(
             tell(f"{error.filename or lfn}: {error.strerror}")
             status = status or 1
     return status
-
-
-def _discard(folder: str) -> None:
-    """Remove a private folder. One that stays costs space only."""
-    from pegasus_bb.core.removal import remove
-
-    try:
-        remove(folder)
-    except (PegasusBBError, OSError) as error:
-        tell(f"{folder} was not removed: {error}")

@@ -112,23 +112,24 @@ def run_command(bb: BBDir, argv: list[str], environ: dict[str, str]) -> int:
     process, which saves a start."""
     from pegasus_bb.runtime.proc import ProgramNotStarted, run
 
+    name = os.path.basename(argv[0])
     recorded = _is_own(bb, argv[0], "record")
-    if os.path.basename(argv[0]) == "cluster" and _is_own(bb, argv[0], "cluster"):
+    if name == "cluster" and _is_own(bb, argv[0], "cluster"):
         from pegasus_bb.runtime.programs.cluster import run_list
 
         return run_list(argv[1:], environ)
     try:
-        if recorded or os.path.basename(argv[0]) == KICKSTART:
+        if recorded or name == KICKSTART:
             argv = with_container(bb, argv, environ)
         if recorded:
             from pegasus_bb.runtime.programs.record import run_recorded
 
             return run_recorded(argv[1:], environ)
-        if os.path.basename(argv[0]) == KICKSTART:
+        if name == KICKSTART:
             return run_counted(bb, argv, environ)
         return run(argv[0], argv, environ)
     except ProgramNotStarted as error:
-        print(f"launch: {error}", file=sys.stderr)
+        tell(str(error))
         return error.status
 
 
@@ -218,6 +219,19 @@ def missing_message(names: Sequence[str]) -> str:
         f"{abbreviate(names, _SHOWN)}: the task ended well, but has not made what the "
         "workflow says it makes"
     )
+
+
+def discard(path: str) -> None:
+    """Remove a job's folder, whose files are safe or lost.
+
+    A folder that stays costs space only, so it is reported and does not fail the job.
+    """
+    from pegasus_bb.core.removal import remove
+
+    try:
+        remove(path)
+    except (PegasusBBError, OSError) as error:
+        tell(f"{path} was not removed: {error}")
 
 
 def tell(note: str) -> None:

@@ -32,7 +32,7 @@ from pegasus_bb.runtime.job_reservation.disk import (
     is_same_folder,
     remove_unlocked,
 )
-from pegasus_bb.runtime.job_reservation.space import discard
+from pegasus_bb.runtime.task import discard
 
 # Not pegasus_bb.cache: a host may have that name, and its jobs remove such folders.
 NAME = "pegasus_bb-cache"

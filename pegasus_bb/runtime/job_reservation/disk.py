@@ -13,17 +13,13 @@ import errno
 import fcntl
 import os
 import socket
-import sys
 from collections.abc import Iterator, Mapping
 
 from pegasus_bb.core.errors import ReservationFailed
 from pegasus_bb.core.paths import node_path
 from pegasus_bb.core.units import format_size
-from pegasus_bb.runtime.job_reservation.space import (
-    SharedInputs,
-    check_one_node,
-    discard,
-)
+from pegasus_bb.runtime.job_reservation.space import SharedInputs, check_one_node
+from pegasus_bb.runtime.task import discard, tell
 
 _PREFIX = "pegasus_bb."
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -125,11 +121,10 @@ def _tell_if_full(disk: str, folder: str) -> None:
     if free < _LITTLE or not files:
         from pegasus_bb.runtime.job_reservation.temporary_files import size_of
 
-        print(
-            f"launch: {disk} on {socket.gethostname()} is full: {format_size(free)} "
+        tell(
+            f"{disk} on {socket.gethostname()} is full: {format_size(free)} "
             f"and {'no inode' if not files else 'inodes'} free when the task had "
-            f"ended; {TAKEN} {size_of(folder)} bytes of it",
-            file=sys.stderr,
+            f"ended; {TAKEN} {size_of(folder)} bytes of it"
         )
 
 

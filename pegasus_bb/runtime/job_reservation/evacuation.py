@@ -19,11 +19,11 @@ from pegasus_bb.runtime.job_reservation.checkpoints import (
     state_of,
 )
 from pegasus_bb.runtime.job_reservation.planned import PlannedReservation
-from pegasus_bb.runtime.job_reservation.space import Space, discard
+from pegasus_bb.runtime.job_reservation.space import Space
 from pegasus_bb.runtime.scratch_links import checked_path
 from pegasus_bb.runtime.staging.items import stamp
 from pegasus_bb.runtime.stop_signals import Say, StopSignals
-from pegasus_bb.runtime.task import tell
+from pegasus_bb.runtime.task import discard, tell
 
 
 def run_and_save(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -38,17 +37,11 @@ from pegasus_bb.runtime.job_reservation.results import (
     has_failed,
     note_failure,
 )
-from pegasus_bb.runtime.job_reservation.space import (
-    WORK,
-    SharedInputs,
-    Space,
-    discard,
-    fill,
-)
+from pegasus_bb.runtime.job_reservation.space import WORK, SharedInputs, Space, fill
 from pegasus_bb.runtime.node_lock import lock_node
 from pegasus_bb.runtime.programs import program
 from pegasus_bb.runtime.scratch_links import Link, checked_path, make_link
-from pegasus_bb.runtime.task import run_command, run_task
+from pegasus_bb.runtime.task import discard, run_command, run_task, tell
 
 
 class _RoomIsLate(TierFull):
@@ -247,7 +240,7 @@ def open_space(
             if bb.has_travelled or not _is_tier_full(bb, request, error):
                 raise
             stack.close()
-            print(f"launch: {error}; this job works on the PFS", file=sys.stderr)
+            tell(f"{error}; this job works on the PFS")
             _note_elsewhere(bb, reservation, str(error))
             base = stack.enter_context(_on_pfs(request, reservation))
             space = fill(request, reservation, base, 0.0, SharedInputs())
@@ -346,7 +339,7 @@ def _granted(
             backend.delete(own)
             program.list_event("released", own, bb.submit_dir)
         except (PegasusBBError, OSError) as error:  # its data is safe, or lost
-            print(f"launch: {own.name} was not given back: {error}", file=sys.stderr)
+            tell(f"{own.name} was not given back: {error}")
 
 
 def _await(own: Request, patience: float) -> None:

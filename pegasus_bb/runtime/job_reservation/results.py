@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import sys
 import time
 from collections.abc import Mapping
 
@@ -27,7 +26,7 @@ from pegasus_bb.runtime.staging.failures import check_is_there
 from pegasus_bb.runtime.staging.folder_lfns import copy_path
 from pegasus_bb.runtime.staging.onefile import Copied, digest_file
 from pegasus_bb.runtime.staging.parts import parts_in
-from pegasus_bb.runtime.task import missing_message
+from pegasus_bb.runtime.task import missing_message, tell
 
 if TYPE_CHECKING:
     from typing import Any
@@ -232,5 +231,5 @@ def _move(made: str, dest: str, lfn: str) -> Copied:
 
 
 def _failed(message: str) -> int:
-    print(f"launch: {message}", file=sys.stderr)
+    tell(message)
     return 1

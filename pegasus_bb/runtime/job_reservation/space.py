@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 
-from pegasus_bb.core.errors import PegasusBBError, ReservationFailed
+from pegasus_bb.core.errors import ReservationFailed
 from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
-from pegasus_bb.core.removal import remove
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.job_reservation.planned import PlannedReservation, landing_of
 from pegasus_bb.runtime.scratch_links import checked_path
 from pegasus_bb.runtime.staging.folder_lfns import copy_path
+from pegasus_bb.runtime.task import discard
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -95,17 +94,6 @@ def _discard_older_tries(landing: str) -> None:
         for name in os.listdir(tries):
             if name not in (this, f"{this}{WORK}"):
                 discard(os.path.join(tries, name))
-
-
-def discard(path: str) -> None:
-    """Remove a job's folder, whose files are safe or lost.
-
-    A folder that stays costs space only, so it is reported and does not fail the job.
-    """
-    try:
-        remove(path)
-    except (PegasusBBError, OSError) as error:
-        print(f"launch: {path} was not removed: {error}", file=sys.stderr)
 
 
 def check_one_node(environ: dict[str, str]) -> None:

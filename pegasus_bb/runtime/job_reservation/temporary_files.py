@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable, Iterator, MutableMapping
 
 from pegasus_bb.runtime.beside import fork_beside
-from pegasus_bb.runtime.job_reservation.space import discard
 from pegasus_bb.runtime.records.streams import NODE_TEMP
+from pegasus_bb.runtime.task import discard
 
 NAMES = ("TMPDIR", "TMP", "TEMP")
 FOLDER = "PEGASUS_BB_TEMP"  # in the environment of a job that has such a folder

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib import import_module
 
 from pegasus_bb.core.light_typing import TYPE_CHECKING
@@ -80,22 +80,16 @@ class OwnProgram(RunningProgram):
 
     _may_spawn = False
 
-    def _become(
-        self,
-        program: str,
-        argv: Sequence[str],
-        environ: Mapping[str, str],
-        report: int,
-    ) -> None:
-        name = own_program(program)
-        if not name or seen_at_start(environ) != seen_at_start(os.environ):
-            super()._become(program, argv, environ, report)
+    def _become(self, report: int) -> None:
+        name = own_program(self._program)
+        if not name or seen_at_start(self._environ) != seen_at_start(os.environ):
+            super()._become(report)
         for ignored in IGNORED:  # as Python starts
             signal.signal(ignored, signal.SIG_IGN)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         os.close(report)
         # As a script that #! starts: its folder is the run's.
-        become(load(name), [program, *argv[1:]], environ)
+        become(load(name), [self._program, *self._argv[1:]], self._environ)
 
 
 def become(program: Any, argv: list[str], environ: Mapping[str, str]) -> NoReturn:

@@ -121,6 +121,9 @@ class RunningProgram:
 
         Raises ProgramNotStarted.
         """
+        self._program = program
+        self._argv = list(argv)
+        self._environ = environ
         self._shares_group = os.getpgrp() == os.getpid()
         self._pending: list[int] = []
         self.pid = 0
@@ -128,18 +131,15 @@ class RunningProgram:
         # Loaded before the fork, and only once: the child must not read files.
         self._die_with_us = None if spawns else parent_death_signal()
         start = self._spawn if spawns else self._start
-        self._before = {
-            number: signal.signal(number, self._forward)
-            for number in (*FORWARDED, *also_forwarded)
-        }
+        self._before = set_handlers((*FORWARDED, *also_forwarded), self._forward)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         try:
-            self.pid = start(program, argv, environ, streams)
+            self.pid = start(streams)
             # Not earlier: Python 3.12 reads /proc while it forks. Later is fine: the
             # counters of the child are added only when it is reaped.
             self._io, self._own_read = own_counters()
         except BaseException:
-            self._restore_signals()
+            restore_handlers(self._before)
             raise
         while self._pending:
             self._send(self._pending.pop(0))
@@ -172,16 +172,10 @@ class RunningProgram:
             # Subtract our own reads meanwhile: two files.
             mine = Counters(rchar=self._own_read + stat_read, syscr=2)
             counters = now - self._io - mine if now is not None else None
-        self._restore_signals()
+        restore_handlers(self._before)
         return Ended(pid, raw, usage, counters, waited)
 
-    def _spawn(
-        self,
-        program: str,
-        argv: Sequence[str],
-        environ: Mapping[str, str],
-        streams: Sequence[int],
-    ) -> int:
+    def _spawn(self, streams: Sequence[int]) -> int:
         """As ``_start``, without a copy of this process, which takes 2 ms."""
         # Above 2 first, so that no dup2 overwrites a stream that is still needed.
         held = [fcntl.fcntl(stream, fcntl.F_DUPFD_CLOEXEC, 3) for stream in streams]
@@ -189,28 +183,26 @@ class RunningProgram:
         defaults = (*FORWARDED, *also_forwarded, *IGNORED)
         try:
             return os.posix_spawn(
-                program, list(argv), environ, file_actions=actions, setsigdef=defaults
+                self._program,
+                self._argv,
+                self._environ,
+                file_actions=actions,
+                setsigdef=defaults,
             )
         except OSError as error:
-            raise ProgramNotStarted(program, error) from error
+            raise ProgramNotStarted(self._program, error) from error
         finally:
             for handle in held:
                 os.close(handle)
 
-    def _start(
-        self,
-        program: str,
-        argv: Sequence[str],
-        environ: Mapping[str, str],
-        streams: Sequence[int],
-    ) -> int:
+    def _start(self, streams: Sequence[int]) -> int:
         failure, report = os.pipe()  # closed by a successful exec
         parent = os.getpid()
         pid = os.fork()
         if pid == 0:
             try:
                 self._enter(streams, parent)
-                self._become(program, argv, environ, report)
+                self._become(report)
             except OSError as error:
                 os.write(report, str(error.errno or 1).encode())
             finally:
@@ -223,7 +215,8 @@ class RunningProgram:
         if code:
             os.waitpid(pid, 0)
             number = int(code)
-            raise ProgramNotStarted(program, OSError(number, os.strerror(number)))
+            reason = OSError(number, os.strerror(number))
+            raise ProgramNotStarted(self._program, reason)
         return pid
 
     def _enter(self, streams: Sequence[int], parent: int) -> None:
@@ -241,15 +234,10 @@ class RunningProgram:
             os.dup2(stream, number)
             os.close(stream)
 
-    def _become(
-        self,
-        program: str,
-        argv: Sequence[str],
-        environ: Mapping[str, str],
-        report: int,
-    ) -> None:
+    def _become(self, report: int) -> None:
         """Be the program. ``report`` takes the error, and is closed by a start."""
-        os.execve(program, list(argv), dict(environ))  # noqa: S606 - no shell, on purpose
+        environ = dict(self._environ)
+        os.execve(self._program, self._argv, environ)  # noqa: S606 - no shell, on purpose
 
     def _forward(self, number: int, frame: object) -> None:
         told(number)
@@ -269,9 +257,15 @@ class RunningProgram:
         except ProcessLookupError:
             pass
 
-    def _restore_signals(self) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
+
+def set_handlers(numbers: Sequence[int], handler: Any) -> dict[int, Any]:
+    """Let ``handler`` handle the signals ``numbers``; what has done so before."""
+    return {number: signal.signal(number, handler) for number in numbers}
+
+
+def restore_handlers(before: Mapping[int, Any]) -> None:
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def run(program: str, argv: Sequence[str], environ: Mapping[str, str]) -> int:

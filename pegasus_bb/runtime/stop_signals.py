@@ -52,7 +52,7 @@ class StopSignals:
         self.saves = False  # a signal only counts, from when the files are saved
 
     def __enter__(self) -> StopSignals:
-        self._before = {each: signal.signal(each, self._caught) for each in _CAUGHT}
+        self._before = proc.set_handlers(_CAUGHT, self._caught)
         self._outer = proc.also_forwarded, proc.told
         proc.also_forwarded = (signal.SIGXCPU,)
         proc.told = self._note
@@ -60,8 +60,7 @@ class StopSignals:
 
     def __exit__(self, *_: object) -> None:
         proc.also_forwarded, proc.told = self._outer
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
+        proc.restore_handlers(self._before)
 
     def save(self, work: Callable[[Say], None]) -> Saved:
         """Do ``work`` in a process of its own, which is killed when no time is left: a

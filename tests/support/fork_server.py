@@ -135,16 +135,11 @@ def _become_program(path: str, argv: list[str], env: Mapping[str, str]) -> NoRet
     become(lambda: program(argv, Path.cwd(), env), (0, 1, 2))
 
 
-def _spawn_program(
-    running: proc.RunningProgram,
-    path: str,
-    argv: list[str],
-    environ: Mapping[str, str],
-    streams: Sequence[int],
-) -> int:
+def _spawn_program(running: proc.RunningProgram, streams: Sequence[int]) -> int:
     """As RunningProgram._spawn, which starts what is not ours."""
-    start = proc.RunningProgram._start if _is_forked(path, argv) else _spawn
-    return start(running, path, argv, environ, streams)
+    is_forked = _is_forked(running._program, running._argv)
+    start = proc.RunningProgram._start if is_forked else _spawn
+    return start(running, streams)
 
 
 def _is_forked(path: str, argv: list[str]) -> bool:

@@ -22,13 +22,10 @@ from pegasus_bb.runtime.scratch_links import checked_path
 from pegasus_bb.runtime.task import tell
 
 if TYPE_CHECKING:
-    import signal
     from collections.abc import Callable, Iterable, Iterator
     from typing import Union
 
     _Look = Union[str, tuple[int, ...]]  # where a link leads, or what stat() says
-else:  # as in proc.py
-    import _signal as signal
 
 TRIES = "# pegasus_bb tries: {}\n"  # precedes the record of a task tried again
 _STOPPED = range(129, 193)  # exit statuses: 128 and the signal
@@ -80,14 +77,13 @@ def _noted_signals() -> Iterator[list[int]]:
         signals.append(number)
 
     caught = (*proc.FORWARDED, *proc.also_forwarded)
-    before = {number: signal.signal(number, note) for number in caught}
+    before = proc.set_handlers(caught, note)
     told, proc.told = proc.told, signals.append
     try:
         yield signals
     finally:
         proc.told = told
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        proc.restore_handlers(before)
 
 
 class _Found:

@@ -100,12 +100,11 @@ def _noting(stopped: list[int]) -> Iterator[None]:
         stopped.append(number)
         proc.told(number)
 
-    before = {number: signal.signal(number, note) for number in _ENDING}
+    before = proc.set_handlers(_ENDING, note)
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        proc.restore_handlers(before)
 
 
 def _run(

@@ -131,18 +131,13 @@ class _Keeping:
             try:
                 with os.scandir(os.path.join(self._failed.folder, below)) as entries:
                     for entry in entries:
-                        yield from self._looked_at(entry, below, folders)
+                        path = os.path.join(below, entry.name)
+                        try:
+                            yield from self._entry(entry, path, folders)
+                        except OSError as error:
+                            self._left.append(_words(error, path))
             except OSError as error:
                 self._left.append(_words(error, below))
-
-    def _looked_at(
-        self, entry: os.DirEntry[str], below: str, folders: list[str]
-    ) -> Iterator[_Found]:
-        path = os.path.join(below, entry.name)
-        try:
-            yield from self._entry(entry, path, folders)
-        except OSError as error:
-            self._left.append(_words(error, path))
 
     def _entry(
         self, entry: os.DirEntry[str], path: str, folders: list[str]

@@ -46,28 +46,21 @@ class Roots:
 
         The target of a link in the root is elsewhere; the link itself is inside.
         """
-        path = os.path.normpath(path)
-        folder = self._real(os.path.dirname(path)) + "/"
+        folder = self._real(os.path.dirname(os.path.normpath(path))) + "/"
         return any(
-            path.startswith(root + "/")
-            and folder.startswith(self._real(root) + "/")
-            and self._is_ours(root)
-            for root in self._roots
+            folder.startswith(self._real(root) + "/") and self._is_ours(root)
+            for root in self._above(path)
         )
 
     def left_behind(self, source: str, dest: str) -> list[str]:
         """The roots, if a copy from ``source`` to ``dest`` leaves them; else empty."""
-        if self._holds(source) and not self._holds(dest):
+        if self._above(source) and not self._above(dest):
             return sorted(self._roots)
         return []
 
     def shared(self, path: str) -> bool:
         """Whether ``path`` lies in a root that another run uses as well."""
-        path = os.path.normpath(path)
-        return any(
-            path.startswith(root + "/") and bool(self._marks(root) - {self._uuid})
-            for root in self._roots
-        )
+        return any(self._marks(root) - {self._uuid} for root in self._above(path))
 
     def make(self, path: str) -> None:
         """Make root ``path``, marked as ours unless other files are in it."""
@@ -105,9 +98,10 @@ class Roots:
         remove_tree(removed)
         return f"removed {path}"
 
-    def _holds(self, path: str) -> bool:
+    def _above(self, path: str) -> list[str]:
+        """The roots that ``path`` is in."""
         path = os.path.normpath(path)
-        return any(path.startswith(root + "/") for root in self._roots)
+        return [root for root in self._roots if path.startswith(root + "/")]
 
     def _is_ours(self, path: str) -> bool:
         return self._marks(path) == {self._uuid}

@@ -72,11 +72,8 @@ class Interval:
         if shares_limit:
             return _LEAST * self.seconds
         # A program that dumps more often from now on is followed sooner than its mean.
-        return _USUAL * min(_mean(self._lengths), max(self._lengths[-_LATELY:]))
-
-
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values)
+        mean = sum(self._lengths) / len(self._lengths)
+        return _USUAL * min(mean, max(self._lengths[-_LATELY:]))
 
 
 class _Writing:

@@ -71,7 +71,7 @@ class InputCache(SharedInputs):
         """Lease all that is there already of the files in ``scratch``."""
         for lfn in self._shared:
             with contextlib.suppress(OSError):  # told where it is brought
-                source = self._source(lfn, checked_path(scratch, lfn))
+                source = Source.of(checked_path(scratch, lfn), self._shared[lfn])
                 lease = source and self._folder.lease(source)
                 if source and lease:
                     self._leases[lfn] = lease
@@ -120,11 +120,8 @@ class InputCache(SharedInputs):
         while self._leases:
             os.close(self._leases.popitem()[1].handle)
 
-    def _source(self, lfn: str, path: str) -> Source | None:
-        return Source.of(path, self._shared[lfn])
-
     def _bring(self, lfn: str, path: str) -> Lease | None:
-        source = self._source(lfn, path)
+        source = Source.of(path, self._shared[lfn])
         lease = source and self._folder.bring(source)
         if lease:
             self._leases[lfn] = lease

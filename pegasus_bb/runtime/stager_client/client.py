@@ -8,7 +8,6 @@ import socket
 import sys
 import time
 from collections.abc import Sequence
-from types import TracebackType
 
 from pegasus_bb.core.errors import SCHEDULER_UNREACHABLE, PegasusBBError, UsageError
 from pegasus_bb.core.light_typing import TYPE_CHECKING
@@ -59,12 +58,7 @@ class Client:
     def __enter__(self) -> Client:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def submit(self, tasks: Sequence[dict[str, Any]]) -> range:

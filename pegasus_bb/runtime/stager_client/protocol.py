@@ -110,13 +110,15 @@ def _are_numbers(value: Any) -> bool:
     return are_whole and len(set(value)) == len(value)
 
 
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and value != ""
+
+
 _NUMBERS = Field(_are_numbers, "a list of numbers of tasks, each of them once")
 _SOME = Field(lambda v: v is None or _are_numbers(v), f"{_NUMBERS.wanted}, or null")
 _LIST = Field(lambda v: isinstance(v, list), "a list of tasks")
-_NAME = Field(lambda v: isinstance(v, str) and v != "", "the name of a dataspace")
-_SHARES = Field(
-    lambda v: isinstance(v, str) and v != "", "how the shares of tasks begin"
-)
+_NAME = Field(_is_text, "the name of a dataspace")
+_SHARES = Field(_is_text, "how the shares of tasks begin")
 _RATE = Field(is_rate, "1 or more bytes per second, or 0: no limit")
 _FLAG = Field(lambda v: v is None or type(v) is bool, "true or false")
 

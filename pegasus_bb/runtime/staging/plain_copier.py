@@ -7,6 +7,7 @@ a batch, have holes, or changed while a batch was copied.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import NamedTuple, Union
 
 from pegasus_bb.runtime.staging.digests import Digest
@@ -43,6 +44,7 @@ class Written(NamedTuple):
     source: list[int]  # its stamp
 
 
+Copy = Callable[[Item], Written]
 Result = Union[Written, CopyFailed, Rescheduled]
 
 
@@ -54,9 +56,10 @@ class Plain(Copier):
         self._segments = segments
 
     def copy(self, batch: Batch, tag: str, *, follow: bool, tell: Tell) -> None:
-        batch.results = [
-            self._result(item, tag, follow=follow, tell=tell) for item in batch.items
-        ]
+        def copy(item: Item) -> Written:
+            return self._copy_part(item, tag, follow=follow, tell=tell)
+
+        batch.results = [self._result(item, copy) for item in batch.items]
 
     def changed(self, batch: Batch) -> list[Item]:
         pairs = zip(batch.items, batch.results)
@@ -66,17 +69,17 @@ class Plain(Copier):
         pairs = zip(batch.items, batch.results)
         return [_rename(item, result, tag) for item, result in pairs]
 
-    def _result(self, item: Item, tag: str, *, follow: bool, tell: Tell) -> Result:
+    def _result(self, item: Item, copy: Copy) -> Result:
         try:
-            return self._try_copy(item, tag, follow=follow, tell=tell)
+            return self._try_copy(item, copy)
         except CopyFailed as failure:
             return failure
         except OSError as error:
             return explained(error, item.source_path, item.dest_path)
 
-    def _try_copy(self, item: Item, tag: str, *, follow: bool, tell: Tell) -> Result:
+    def _try_copy(self, item: Item, copy: Copy) -> Result:
         try:
-            return self._copy_part(item, tag, follow=follow, tell=tell)
+            return copy(item)
         except Changed:
             return Rescheduled()
 
@@ -114,11 +117,11 @@ class SingleFiles(Plain):
 
     limit = 1 << 63
 
-    def _try_copy(self, item: Item, tag: str, *, follow: bool, tell: Tell) -> Result:
+    def _try_copy(self, item: Item, copy: Copy) -> Result:
         why = ""
         for _ in range(TRIES):
             try:
-                return self._copy_part(item, tag, follow=follow, tell=tell)
+                return copy(item)
             except Changed as error:
                 why = str(error)
         raise still_changing(item.source_path, why)

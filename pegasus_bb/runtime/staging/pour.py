@@ -45,35 +45,33 @@ def pour(
     cloned = _clone(source, out)
     if not (cloned or sparse):
         _check_room(out, size)
-    if digest is not None:
-        from pegasus_bb.runtime.staging import hashing  # needs threads
 
-        if hashing.has_huge_holes(source, size, sparse=sparse):
-            moved = size
-            if not cloned:
-                moved = move_all(
-                    source, out, size, sparse=sparse, tell=tell, segments=segments
-                )
-            return Poured(moved, hashing.hash_blocks(source, size, digest))
+    def move() -> int:
+        return move_all(source, out, size, sparse=sparse, tell=tell, segments=segments)
+
+    if digest is None:
         if not cloned:
-            return Poured(
-                *hashing.pour_hashed(
-                    source,
-                    out,
-                    size,
-                    sparse=sparse,
-                    digest=digest,
-                    tell=tell,
-                    segments=segments,
-                )
-            )
+            return Poured(move(), "")
         tell(size)
-        return Poured(size, hashing.hash_of(source, size, sparse=sparse, digest=digest))
+        return Poured(os.fstat(out).st_size, "")
+    from pegasus_bb.runtime.staging import hashing  # needs threads
+
+    if hashing.has_huge_holes(source, size, sparse=sparse):
+        moved = size if cloned else move()
+        return Poured(moved, hashing.hash_blocks(source, size, digest))
     if not cloned:
-        moved = move_all(source, out, size, sparse=sparse, tell=tell, segments=segments)
-        return Poured(moved, "")
+        hashed = hashing.pour_hashed(
+            source,
+            out,
+            size,
+            sparse=sparse,
+            digest=digest,
+            tell=tell,
+            segments=segments,
+        )
+        return Poured(*hashed)
     tell(size)
-    return Poured(os.fstat(out).st_size, "")
+    return Poured(size, hashing.hash_of(source, size, sparse=sparse, digest=digest))
 
 
 def is_sparse(status: os.stat_result) -> bool:
@@ -82,7 +80,6 @@ def is_sparse(status: os.stat_result) -> bool:
 
 def _check_room(out: int, size: int) -> None:
     """Raises OSError for a file that cannot fit, before it fills the disk."""
-
     if size > CHUNK:
         disk = os.fstatvfs(out)
         if disk.f_blocks and disk.f_bavail * disk.f_frsize < size:

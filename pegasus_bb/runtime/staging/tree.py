@@ -88,8 +88,7 @@ class Tree:
                 self._fail(failure)
                 continue
             except OSError as error:
-                source, dest = self._top
-                self._fail(explained(error, source.at(path), dest.at(path)))
+                self._fail_below(path, error)
                 continue
             finally:
                 if not left.names:
@@ -132,8 +131,11 @@ class Tree:
                 folder = _open_below(self._top[1], path)  # keeps the descriptor open
                 keep_mode_of(folder, mode)
             except OSError as error:
-                source, dest = self._top
-                self._fail(explained(error, source.at(path), dest.at(path)))
+                self._fail_below(path, error)
+
+    def _fail_below(self, path: str, error: OSError) -> None:
+        source, dest = self._top
+        self._fail(explained(error, source.at(path), dest.at(path)))
 
     def _check_alike(self, path: str, names: list[str]) -> None:
         try:

@@ -50,7 +50,7 @@ class Drains:
 
     def pace(self, ways: Iterable[Way]) -> Pace | None:
         """The pace of those ``ways`` that leave the tier; None if none does."""
-        size = sum(_size(way.source) for way in ways if self.leaves(way))
+        size = self._leaving(ways)
         if not size:
             return None
         try:
@@ -67,7 +67,7 @@ class Drains:
     def spec(self, ways: Iterable[Way]) -> dict[str, Any]:
         """The keys of a task for each of ``ways`` that leaves the tier: the rate of all
         of them together, and the deadline of the last one."""
-        size = sum(_size(way.source) for way in ways if self.leaves(way))
+        size = self._leaving(ways)
         if not size:
             return {}
         try:
@@ -88,13 +88,17 @@ class Drains:
             self._ignore_note(error)
         return None
 
+    def _leaving(self, ways: Iterable[Way]) -> int:
+        """Bytes that leave the tier."""
+        return sum(_size(way.source) for way in ways if self.leaves(way))
+
     def _spec(self, size: int) -> dict[str, Any]:
         note = self._note
-        run = str(self._note["run"])
+        run = str(note["run"])
         rates = {run: note["rate"] or self._limit}  # by share
         spec: dict[str, Any] = {}
         at_once = note["rate"] or (self._may_hurry and os.path.exists(self._over))
-        _, seconds = (0.0, 0.0) if at_once else self._times()
+        seconds = 0.0 if at_once else self._times()[1]
         if seconds:
             spec["deadline"] = time.time() + seconds
             rates[f"{run} {self._node}"] = size / seconds

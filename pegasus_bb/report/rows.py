@@ -12,6 +12,7 @@ from pegasus_bb.model.run import Kind, Layer, Run, Task
 from pegasus_bb.report.columns import LAYER_METRICS, Metric
 from pegasus_bb.report.layers import merge_layers
 from pegasus_bb.report.report_document import SIDES, Row, Sides
+from pegasus_bb.report.run_clock import run_time
 
 _GAINS = {"read_gain": "read_bandwidth", "write_gain": "write_bandwidth"}
 T = TypeVar("T")
@@ -107,12 +108,20 @@ def by_job(run: Run) -> Groups:
 
 def by_kind(run: Run) -> Groups:
     """Group the auxiliary jobs."""
-    others = (task for task in run.tasks if task.kind is not Kind.COMPUTE)
+    others = (task for task in _in_its_time(run) if task.kind is not Kind.COMPUTE)
     return _grouped(others, lambda task: (task.kind.value, ""))
 
 
 def _compute(run: Run) -> Iterator[Task]:
-    return (task for task in run.tasks if task.kind is Kind.COMPUTE)
+    return (task for task in _in_its_time(run) if task.kind is Kind.COMPUTE)
+
+
+def _in_its_time(run: Run) -> Iterable[Task]:
+    """Return its tasks; without the time in which a resumed run lay still."""
+    if len(run.stretches) < 2:
+        return run.tasks
+    time = run_time(run)
+    return (task._replace(start=time.at(task.start)) for task in run.tasks)
 
 
 def _grouped(tasks: Iterable[Task], key: Callable[[Task], tuple[str, str]]) -> Groups:

@@ -9,6 +9,7 @@ import pytest
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.run import Kind
+from pegasus_bb.report.compare import compare
 from pegasus_bb.report.run_folder import read_run
 from tests.report.sample_runs import RECORDED, record_text
 
@@ -53,6 +54,8 @@ def test_where_a_run_lay_still_counts_neither_in_the_part_nor_in_the_whole(
     assert run.tasks[0].start == began
     assert run.makespan == 5 + 8
     assert run.span == pytest.approx(61.5 - 52)
+    whole = compare([run], []).all_compute.cells["makespan"].pfs
+    assert whole is not None and whole.mean == pytest.approx(run.span)
 
 
 def test_what_was_moved_is_told_by_the_programs_that_moved_it(submit_dir: Path) -> None:

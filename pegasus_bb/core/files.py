@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 ENGINE_LOCK = ".engine.lock"  # in a submit directory; held while it runs
+_LONGEST_LINE = 256  # bytes that Linux reads for an interpreter
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
@@ -295,3 +296,17 @@ def _mode(path: str | os.PathLike[str]) -> int:
         return os.stat(path).st_mode
     except (OSError, ValueError):
         return 0
+
+
+def missing_interpreter(script: str) -> str:
+    """The program on the #! line of ``script`` if that is not there; else empty. The
+    end of a line of Windows counts as a part of it, as for the kernel."""
+    if not is_file(script):  # to open a FIFO would wait for a writer
+        return ""
+    try:
+        with open(script, "rb") as source:
+            first = source.readline(_LONGEST_LINE).decode(errors="replace")
+    except OSError:
+        return ""
+    name = first[2:].strip(" \t\n").replace("\t", " ").partition(" ")[0]
+    return name if first.startswith("#!") and name and not is_there(name) else ""

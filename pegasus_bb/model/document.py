@@ -282,15 +282,15 @@ def _refuse_old(text: str, path: Path) -> None:
 
 def _files_beside(path: Path) -> str:
     """The files of the same kind to name instead, as text for an error."""
-    kind = f"*{path.suffix}"
+    kind = path.suffix or ".yml"
     try:
         found = [each.name for each in path.parent.iterdir() if each.is_file()]
     except OSError as error:
         return f"the path of a file; {path.parent.resolve()}: {error.strerror}"
-    names = sorted(x for x in found if x.endswith(path.suffix) and x.isprintable())
+    names = sorted(name for name in found if name.endswith(kind) and name.isprintable())
     if not names or len(names) > _MOST_NAMES:
         few = "no" if not names else "many"
-        return f"the path of a file; {path.parent.resolve()} has {few} files {kind}"
+        return f"the path of a file; {path.parent.resolve()} has {few} files *{kind}"
     by_stem = {Path(name).stem: name for name in names}  # the ending is like all others
     close = get_close_matches(path.stem, by_stem, 1)
     if close:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
-from pegasus_bb.core.files import is_dir, is_file, is_there
+from pegasus_bb.core.files import is_dir, is_file, is_there, missing_interpreter
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.core.units import abbreviate, format_size
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
@@ -24,7 +24,6 @@ from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.transformations import Executable
 from pegasus_bb.planner.options import PlanOptions
 
-_LONGEST_LINE = 256  # that Linux reads for an interpreter
 _ANYWAY = "or --no-check (property pegasus.bb.check = off) to plan all the same"
 
 
@@ -143,7 +142,7 @@ def of_programs(given: PlanningInput) -> Iterator[Finding]:
     lost = {n: p for n, p in known.items() if all_here and _interpreter(p.pfn)}
     if lost:
         interpreter = _interpreter(next(iter(lost.values())).pfn)
-        what = listed(f"its first line names {interpreter}, which is not here", lost)
+        what = listed(f"its first line names {interpreter!r}, which is not here", lost)
         yield wrong("programs", what, "its first line, or the pfn")
 
 
@@ -311,15 +310,7 @@ def _is_of_pegasus(pfn: str) -> bool:
 
 def _interpreter(pfn: str) -> str:
     """The interpreter of a script if it is missing; else empty."""
-    if not is_file(_path(pfn)):  # to open a FIFO would wait for a writer
-        return ""
-    try:
-        with Path(_path(pfn)).open("rb") as script:
-            first = script.readline(_LONGEST_LINE).decode(errors="replace")
-    except OSError:
-        return ""
-    words = first[2:].split() if first.startswith("#!") else []
-    return words[0] if words and not is_there(words[0]) else ""
+    return missing_interpreter(_path(pfn))
 
 
 def _shut(pfn: str) -> bool:

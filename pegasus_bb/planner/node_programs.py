@@ -17,7 +17,7 @@ from pegasus_bb.core.paths import local_path
 from pegasus_bb.core.units import abbreviate
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.decide.survey import staged_executables
-from pegasus_bb.model.settings import Properties, property_of
+from pegasus_bb.model.settings import Properties, Settings, property_of
 from pegasus_bb.runtime.install import OLDEST_PYTHON, default_python
 
 if TYPE_CHECKING:
@@ -59,12 +59,12 @@ def check_python(properties: Properties, python: str) -> str:
     return python
 
 
-def untested_python_note(python: str) -> list[str]:
-    """A note if ``python`` is a path that is not on this machine; else nothing."""
-    name = python.strip()
-    if not name.startswith("/") or is_there(name) or name.startswith(_ENV):
-        return []
-    return [f"python:   {name} is not on this machine, so it was not tried"]
+def untested_notes(settings: Settings) -> Iterator[str]:
+    """A note on each path of what nodes need that is not on this machine."""
+    python = settings.python.strip()
+    for what, name in (("python: ", python), ("darshan:", settings.darshan)):
+        if name.startswith("/") and not is_there(name) and not name.startswith(_ENV):
+            yield f"{what}  {name} is not on this machine, so it was not tried"
 
 
 def python_of_nodes(python: str) -> str:

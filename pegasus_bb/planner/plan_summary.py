@@ -16,7 +16,7 @@ from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.settings import AUTO, PREFIX, Settings
 from pegasus_bb.model.tiers import KEY, SUBMIT_DIR, Tier
 from pegasus_bb.model.workflow import OWN_RUN
-from pegasus_bb.planner.node_programs import untested_python_note
+from pegasus_bb.planner.node_programs import untested_notes
 from pegasus_bb.planner.reading import CHOSEN_MODE
 from pegasus_bb.planner.run_plan import RunPlan, output_folders
 
@@ -32,7 +32,7 @@ def summary(
     site = given.site.name
     by = _origin(catalogs, "mode") or "the default"
     mode = f"mode:     {settings.mode} ({by})"
-    python = untested_python_note(settings.python)
+    untested = untested_notes(settings)
     folders = folders_line(given)
     if decision is None:
         has_own_runs = any(j.kind == OWN_RUN for j in given.workflow)
@@ -43,7 +43,7 @@ def summary(
             folders,
             *([] if settings.chains == "off" else [_NO_CHAINS]),
             *unused_tier_notes(tiers, settings),
-            *python,
+            *untested,
         )
     placement = decision.placement
     tier = decision.placement.tier
@@ -60,7 +60,7 @@ def summary(
         *_pools_and_streams(decision),
         *_draining(catalogs, settings, tier),
         *_unknown_sizes(placement),
-        *python,
+        *untested,
     )
 
 

@@ -83,7 +83,18 @@ class ProgramNotStarted(Exception):
     def __init__(self, program: str, error: OSError) -> None:
         absent = isinstance(error, (FileNotFoundError, NotADirectoryError))
         self.status = 127 if absent else 126
-        super().__init__(f"{program}: cannot be started: {error.strerror}")
+        super().__init__(f"{program}: cannot be started: {why_not(program, error)}")
+
+
+def why_not(program: str, error: Exception) -> str:
+    """Why ``program`` was not started. Of a script whose interpreter is missing Linux
+    says that the script itself is."""
+    from pegasus_bb.core.files import missing_interpreter  # few programs are
+
+    interpreter = missing_interpreter(program)
+    if interpreter:
+        return f"its first line names {interpreter!r}, which is not there"
+    return getattr(error, "strerror", None) or str(error)
 
 
 def find_program(name: str, environ: Mapping[str, str]) -> str:

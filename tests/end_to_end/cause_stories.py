@@ -282,6 +282,12 @@ RELATIVES = {
         mode="transient",
         tier={"fail": "create:no such project"},
     ),
+    "program_missing: an interpreter": Story(
+        "/no/sh cannot be started; put it there",
+        lambda site: (site.root / "b.sh").write_text("#!/no/sh\n") and None,
+        mended,
+        options=("--no-check",),
+    ),
     "deadline_passed: of a job": Story(
         "cause:       the tier had no room in time, says a_A",
         nothing,

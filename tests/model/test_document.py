@@ -127,7 +127,7 @@ def test_a_file_that_is_not_there_names_those_that_are(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     (tmp_path / "site.d.yml").mkdir()
     assert fix("site.yml") == "did you mean sites.yml?"
-    for name in ("workflow.yml", "nope.yml"):
+    for name in ("workflow.yml", "nope.yml", "nope"):
         assert fix(name) == "one of tc.yml"  # a catalog by its own name is not meant
     for number in range(20):
         (tmp_path / f"{number}.yml").touch()

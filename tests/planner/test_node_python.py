@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.core.errors import CatalogError
-from pegasus_bb.model.settings import Properties, Setting
+from pegasus_bb.model.settings import Properties, Setting, Settings
 from pegasus_bb.planner.node_programs import (
     check_python,
     python_of_nodes,
-    untested_python_note,
+    untested_notes,
 )
 
 
@@ -53,5 +53,8 @@ def test_check_tells_which_python_the_nodes_use(tmp_path: Path) -> None:
 
 def test_a_python_of_the_nodes_alone_is_not_tried() -> None:
     assert check("/nowhere/python3.11") == "/nowhere/python3.11"
-    assert "was not tried" in untested_python_note("/nowhere/python3.11")[0]
+    settings = Settings(python="/nowhere/python3.11", darshan="/nowhere/lib.so")
+    python, darshan = untested_notes(settings)
+    assert python.startswith("python:   /nowhere/python3.11 is not on this machine")
+    assert darshan.startswith("darshan:  /nowhere/lib.so is not on this machine")
     assert "which is not on this machine" in python_of_nodes("/nowhere/python3.11")

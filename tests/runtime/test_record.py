@@ -137,6 +137,7 @@ class TestStatus:
         [
             (["./absent", "argument"], 127, "cannot be started"),
             (["./no program", "argument"], 126, "cannot be started"),
+            (["./windows"], 127, r"started: its first line names '/bin/sh\r', which"),
             (["-w", "/absent/folder", "true"], 127, "/absent/folder"),
         ],
     )
@@ -144,6 +145,8 @@ class TestStatus:
         self, site: Site, argv: list[str], code: int, words: str
     ) -> None:
         (site.root / "no program").write_text("data")
+        (site.root / "windows").write_text("#!/bin/sh\r\n")
+        (site.root / "windows").chmod(0o755)
         done = site.start("record", *argv)
         (record,) = yaml.safe_load(done.stdout)
         assert done.returncode == code

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
+from pegasus_bb.core.files import missing_interpreter
 from pegasus_bb.core.units import parse_size
 from pegasus_bb.model.dag.nodes import Node
 from pegasus_bb.model.dag.roles import CLEANUPS, Role, role_of
@@ -274,11 +275,14 @@ class FailedRun:
         return self._lines[name]
 
     def missing_program(self, item: NodeEntry) -> str:
-        """The program of ``item`` if this machine shows that it cannot be started."""
+        """The program of ``item``, or its interpreter, if this machine shows that it
+        cannot be started."""
         for line in self.lines(item):
             program, separator, _ = line.strip().partition(": cannot be started: ")
             if separator and program.startswith("/") and not _can_start(program):
                 return program
+            if separator and (interpreter := missing_interpreter(program)):
+                return interpreter
         return ""
 
 

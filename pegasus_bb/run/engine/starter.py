@@ -21,6 +21,7 @@ from pegasus_bb.run.engine.children import Child, Children
 from pegasus_bb.run.engine.node_table import NodeEntry, NodeState, NodeTable
 from pegasus_bb.runtime.bbdir import SUBMIT_DIR
 from pegasus_bb.runtime.job_reservation.planned import LANDING
+from pegasus_bb.runtime.proc import why_not
 from pegasus_bb.runtime.programs import exitcode
 
 _NOT_FOUND = 127  # exit status of a shell that cannot start a program
@@ -155,10 +156,9 @@ class Starter:
         except (OSError, ValueError) as error:
             if not Path(command.cwd).is_dir():
                 raise CannotStart(f"{command.cwd}: no such folder to run in") from error
-            reason = getattr(error, "strerror", None) or str(error)
-            raise CannotStart(
-                f"{command.argv[0]} cannot be started: {reason}"
-            ) from error
+            program = command.argv[0]
+            why = why_not(program, error)
+            raise CannotStart(f"{program} cannot be started: {why}") from error
 
     @staticmethod
     def _open(command: Command, files: list[int]) -> None:

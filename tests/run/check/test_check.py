@@ -109,15 +109,19 @@ def test_a_file_where_a_folder_is_needed_is_told(site: Site, about: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"),
-    [("folder", "not on this machine"), ("script", "its first line names /no/sh")],
+    ("first", "said"),
+    [
+        ("", "not on this machine"),
+        ("#!/no/sh -e\n", "its first line names '/no/sh'"),
+        ("#!/bin/sh\r\n", "its first line names '/bin/sh\\r'"),  # ended by Windows
+    ],
 )
-def test_a_program_that_cannot_start_is_told(site: Site, kind: str, said: str) -> None:
+def test_a_program_that_cannot_start_is_told(site: Site, first: str, said: str) -> None:
     program = site.work / "program"
-    if kind == "folder":
+    if not first:
         program.mkdir()
     else:
-        program.write_text("#!/no/sh -e\n")
+        program.write_text(first)
         program.chmod(0o755)
 
     with site.edited("transformations.yml") as catalog:

@@ -73,6 +73,7 @@ def test_script_arguments_are_split_without_a_shell(folder: Folder) -> None:
     [
         (None, "gate cannot be started: No such file"),
         ("#!/bin/sh\n", "gate cannot be started: Permission"),
+        ("#!/no/sh\n", "gate cannot be started: its first line names '/no/sh', which"),
         ("no script\n", "cannot be started: Exec format error"),
     ],
 )

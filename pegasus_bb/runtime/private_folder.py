@@ -21,7 +21,7 @@ from pegasus_bb.runtime.bbdir import NODES, BBDir, NodeNeeds
 from pegasus_bb.runtime.bind import Binding
 from pegasus_bb.runtime.node_lock import lock_node
 from pegasus_bb.runtime.private_inputs import LinkedInputs, bring
-from pegasus_bb.runtime.private_outputs import move_back
+from pegasus_bb.runtime.private_outputs import Output, copy_links, move_back
 from pegasus_bb.runtime.scratch_links import Link, RealFolders, checked_path
 from pegasus_bb.runtime.task import (
     discard,
@@ -285,21 +285,46 @@ def _give_back(
 ) -> int:
     closed = set(read)
     real = RealFolders()
+    faults = _Faults()
     folders: set[str] = set()  # of outputs, in the workflow directory
+    left: list[Output] = []
     for lfn in lfns:
-        try:
+        with faults.of(lfn):
             made = place(folder.path, lfn, real)
             dest = place(folder.scratch, lfn, real)
-            is_read, is_link = lfn in closed, lfn in planned
             above = os.path.dirname(dest)
             if "/" in lfn and above not in folders and os.path.isdir(folder.scratch):
                 os.makedirs(above, exist_ok=True)  # Pegasus makes none
                 folders.add(above)
-            move_back(made, dest, folder.going, is_read=is_read, is_link=is_link)
-        except PegasusBBError as error:
+            output = Output(made, dest, lfn in closed, lfn in planned)
+            if copy_links(output, folder.going):
+                left.append(output)
+    for output in left:
+        with faults.of(output.dest):
+            move_back(output, folder.going)
+    return status or faults.status
+
+
+class _Faults:
+    """Tells what goes wrong in its bodies; ``status`` is 1 then."""
+
+    def __init__(self) -> None:
+        self.status = 0
+        self._name = ""
+
+    def of(self, name: str) -> _Faults:
+        self._name = name
+        return self
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, trace: object) -> bool:
+        if isinstance(error, PegasusBBError):
             tell(str(error))
-            status = status or 1
-        except OSError as error:
-            tell(f"{error.filename or lfn}: {error.strerror}")
-            status = status or 1
-    return status
+        elif isinstance(error, OSError):
+            tell(f"{error.filename or self._name}: {error.strerror}")
+        else:
+            return False
+        self.status = 1
+        return True

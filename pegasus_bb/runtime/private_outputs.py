@@ -6,31 +6,46 @@ import errno
 import os
 import stat
 
-from pegasus_bb.core.light_typing import TYPE_CHECKING
+from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 from pegasus_bb.core.refusals import close_to_writing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def move_back(
-    made: str, dest: str, going: Sequence[str], *, is_read: bool, is_link: bool
-) -> None:
-    """Rename ``made`` to ``dest``. A task's own link is copied as what it leads to, and
-    so is what lies on another file system. ``going``: the folders that will be gone."""
-    found = os.lstat(made)
-    if stat.S_ISLNK(found.st_mode) and not is_link:
-        _copy_back(made, dest, going, is_read=is_read)
-        return
-    if is_read and stat.S_ISREG(found.st_mode):
-        close_to_writing(made, found.st_mode)
-    elif stat.S_ISDIR(found.st_mode):
-        _resolve_links(made, going)
+class Output(NamedTuple):
+    """A file or folder that a task has made."""
+
+    made: str  # its path in the private folder
+    dest: str  # in the workflow directory
+    is_read: bool  # by other jobs
+    is_link: bool  # made by us, as planned
+
+
+def copy_links(output: Output, going: Sequence[str]) -> bool:
+    """Copy a task's own link as what it leads to, and resolve those in a folder. They
+    may lead to other outputs, so nothing is renamed before. False if nothing is left to
+    rename. ``going``: the folders that will be gone."""
+    mode = os.lstat(output.made).st_mode
+    if stat.S_ISLNK(mode) and not output.is_link:
+        _copy_back(output, going)
+        return False
+    if stat.S_ISREG(mode) and output.is_read:
+        close_to_writing(output.made, mode)
+    elif stat.S_ISDIR(mode):
+        _resolve_links(output.made, going)
+    return True
+
+
+def move_back(output: Output, going: Sequence[str]) -> None:
+    """Rename it to its destination; copy what lies on another file system."""
+    made = output.made
+    dest = output.dest
     try:
         os.rename(made, dest)
     except OSError as error:
         if error.errno == errno.EXDEV:
-            _copy_back(made, dest, going, is_read=is_read)
+            _copy_back(output, going)
             return
         if error.errno not in (errno.EISDIR, errno.ENOTEMPTY, errno.EEXIST):
             raise
@@ -69,10 +84,11 @@ def _will_break(link: str, made: str, going: Sequence[str]) -> bool:
     return leads_there and not stays and os.path.exists(link)
 
 
-def _copy_back(made: str, dest: str, going: Sequence[str], *, is_read: bool) -> None:
+def _copy_back(output: Output, going: Sequence[str]) -> None:
     from pegasus_bb.runtime.staging.folder_lfns import copy_path
 
-    copy_path(made, dest, digest=False, replace=True, vanishing=going)
+    dest = output.dest
+    copy_path(output.made, dest, digest=False, replace=True, vanishing=going)
     mode = os.lstat(dest).st_mode
-    if is_read and stat.S_ISREG(mode):  # later, it would disturb a stage-out
+    if output.is_read and stat.S_ISREG(mode):  # later, it would disturb a stage-out
         close_to_writing(dest, mode)

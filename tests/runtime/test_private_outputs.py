@@ -119,6 +119,18 @@ class TestOutputs:
         assert (job.scratch / "out/there").readlink() == tmp_path / "elsewhere"
         assert (job.scratch / "out/none").is_symlink()
 
+    def test_links_may_lead_to_outputs_that_come_before_them(
+        self, job: PrivateJob
+    ) -> None:
+        job.needs["outputs"] = ["a.txt", "full", "near", "one", "two"]
+        made = "echo made > a.txt; mkdir one two; echo 1 > one/file"
+        links = "ln -s $PWD/a.txt full; ln -s a.txt near; ln -s ../one/file two/file"
+        ended(job.run(f"{made}; {links}; ln -s ../a.txt one/text"))
+        for lfn in ("a.txt", "full", "near", "one/text"):
+            assert job.made(lfn) == "made\n"
+        assert job.made("two/file") == "1\n"
+        assert not (job.scratch / "full").is_symlink()
+
     def test_a_link_that_leads_nowhere_fails_the_job(self, job: PrivateJob) -> None:
         said = ended(job.run("ln -s nothing out.txt"), 1)
         assert "out.txt" in said

@@ -42,11 +42,19 @@ def lint_names(
             begins = " or ".join(_OURS)
             what = f"in the scratch of a run names that begin with {begins} are ours"
             raise _name_error(workflow, catalogs, lfn, what)
-        if "/" in lfn:
-            above = next((p for p in _folders(lfn) if p in lfns), None)
-            if above is not None:
-                what = f"the file {above} would have to be a folder as well"
-                raise _name_error(workflow, catalogs, lfn, what)
+    lint_nested(workflow, catalogs, lfns)
+
+
+def lint_nested(
+    workflow: Workflow, catalogs: Catalogs, lfns: Mapping[str, object]
+) -> None:
+    """Raises CatalogError for a file whose name is in that of another: a folder that is
+    renamed to its place replaces what is there."""
+    for lfn in lfns:
+        above = next((p for p in _folders(lfn) if p in lfns), None)
+        if above is not None:
+            what = f"the file {above} would have to be a folder as well"
+            raise _name_error(workflow, catalogs, lfn, what)
 
 
 def fits_on_directive_line(text: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
-from pegasus_bb.decide.lint_files import lint_links, lint_names
+from pegasus_bb.decide.lint_files import lint_links, lint_names, lint_nested
 from pegasus_bb.decide.liveness import lives_of
 from pegasus_bb.decide.sizing import reserve_shared, wanted_capacity
 from pegasus_bb.decide.survey import survey
@@ -31,6 +31,10 @@ def place(given: PlanningInput) -> PlacementDecision | None:
     """
     settings = given.settings
     if not settings.mode.uses_tier:
+        if given.data_configuration.is_private:
+            graph = given.graph
+            lfns = graph.producer | graph.consumers
+            lint_nested(given.workflow, given.catalogs, lfns)
         return None
     tier = choose_tier(given.catalogs, settings, given.site.name)
     rule = rule_of(settings, tier)

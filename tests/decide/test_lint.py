@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.decide.place_files import decide
 from tests.support.user_files import User, job, sized, use
 
 DISK = {"backend": "node-local", "path": "/nvme"}
@@ -63,6 +65,12 @@ def test_a_file_cannot_be_a_folder_of_another(user: User) -> None:
     ]
     error = user.is_refused("a/b would have to be a folder")
     assert error.key == "jobs.1.uses.0.lfn"
+    off = "pegasus.bb.mode=off"
+    user.defines = [off, "pegasus.data.configuration=condorio"]
+    with pytest.raises(CatalogError, match="a/b would have to be a folder"):
+        decide(user.given())
+    user.defines = [off, "pegasus.data.configuration=sharedfs"]
+    assert decide(user.given()) is None
 
 
 @pytest.mark.parametrize(

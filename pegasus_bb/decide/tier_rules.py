@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -176,20 +176,16 @@ class TierWords:
         return "one of " + ", ".join(fit)
 
 
-def _tier_words(
-    tier: Tier,
-    tiers: Iterable[Tier],
-    job_tier: Tier | None,
-    readers: Mapping[str, Collection[str]],
-) -> TierWords:
-    """The valid words for a run on ``tier``, one of the site's ``tiers``. ``job_tier``
-    is the tier of job reservations, if it is another one."""
+def _tier_words(given: PlanningInput, tier: Tier) -> TierWords:
+    """The valid words for a run on ``tier``."""
+    tiers = given.catalogs.tiers.get(tier.site, ())
+    other = _other_job_tier(given, tier)
     meaning = {tier.name: BB, BB: BB, PFS: PFS, LINK: LINK}
-    if tier.name != BB and any(other.name == BB for other in tiers):
+    if tier.name != BB and any(each.name == BB for each in tiers):
         del meaning[BB]
-    if job_tier is not None:
-        meaning[job_tier.name] = JOB
-    return TierWords(meaning, tier, readers)
+    if other is not None:
+        meaning[other.name] = JOB
+    return TierWords(meaning, tier, given.graph.consumers)
 
 
 def _rules_of_jobs(
@@ -262,15 +258,12 @@ def _narrow_rules(
     given: PlanningInput, tier: Tier, files: Mapping[str, File]
 ) -> dict[str, Rule]:
     """LFN -> rule, of the files that have one of their own. Raises CatalogError."""
-    workflow = given.workflow
-    readers = given.graph.consumers
-    tiers = given.catalogs.tiers.get(tier.site, [tier])
-    words = _tier_words(tier, tiers, _other_job_tier(given, tier), readers)
+    words = _tier_words(given, tier)
     rules = _rules_of_jobs(given, files, words)
     patterns = _patterns(given, files, words)
     for lfn, file in files.items():
         if file.tier and lfn not in patterns:
-            rules[lfn] = _rule_of_metadata(workflow, file, words)
+            rules[lfn] = _rule_of_metadata(given.workflow, file, words)
     return rules | patterns
 
 
@@ -291,17 +284,38 @@ def _other_job_tier(given: PlanningInput, tier: Tier) -> Tier | None:
 def _patterns(
     given: PlanningInput, files: Mapping[str, File], words: TierWords
 ) -> dict[str, Rule]:
-    if given.settings.placement is None:
+    """LFN -> rule, from the placement file. Raises CatalogError for an unknown tier, a
+    pattern without a match, or a file that cannot live there."""
+    path = given.settings.placement
+    if path is None:
         return {}
     variables = environment(given.catalogs.properties)
-    return read_placement_file(given.settings.placement, variables).rules(files, words)
+    document, entries = _read_placement_file(path, variables)
+    rules = dict[str, Rule]()
+    for entry in entries:
+        _check(document, entry, words)
+        reason = f"{path.name} says {entry.pattern}: {entry.word}"
+        rule = Rule(words.meaning[entry.word], reason)
+        matching = list(entry.matching(files))
+        if not matching:
+            listed = len(entry.keys) > 1  # - {lfn: ..., tier: ...}
+            raise document.error(
+                "no file of the workflow fits this pattern",
+                [entry.keys[0], "lfn"] if listed else entry.keys,
+                entry.pattern,
+                "the LFN of a file, or a pattern such as chr1*.tar.gz",
+            )
+        for lfn in matching:
+            if lfn not in rules:
+                _check(document, entry, words, files[lfn])
+                rules[lfn] = rule
+    return rules
 
 
 _WOULD_DO = "- {lfn: chr1*, tier: pfs}"
 
 
-@dataclass(frozen=True)
-class PlacementPattern:
+class PlacementPattern(NamedTuple):
     pattern: str
     word: str
     keys: tuple[Key, ...]  # its place in the file
@@ -313,46 +327,20 @@ class PlacementPattern:
         return iter((self.pattern,) if self.pattern in lfns else ())
 
 
-@dataclass(frozen=True)
-class PlacementFile:
-    document: Document
-    entries: list[PlacementPattern]
-
-    def rules(self, files: Mapping[str, File], words: TierWords) -> dict[str, Rule]:
-        """LFN -> rule. Raises CatalogError for an unknown tier, a pattern without a
-        match, or a file that cannot live there."""
-        name = self.document.path.name
-        rules = dict[str, Rule]()
-        for entry in self.entries:
-            self._check(entry, words)
-            where = words.meaning.get(entry.word, "")
-            rule = Rule(where, f"{name} says {entry.pattern}: {entry.word}")
-            fits = False
-            for lfn in entry.matching(files):
-                fits = True
-                if lfn not in rules:
-                    self._check(entry, words, files[lfn])
-                    rules[lfn] = rule
-            if not fits:
-                listed = len(entry.keys) > 1  # - {lfn: ..., tier: ...}
-                raise self.document.error(
-                    "no file of the workflow fits this pattern",
-                    [entry.keys[0], "lfn"] if listed else entry.keys,
-                    entry.pattern,
-                    "the LFN of a file, or a pattern such as chr1*.tar.gz",
-                )
-        return rules
-
-    def _check(
-        self, entry: PlacementPattern, words: TierWords, file: File | None = None
-    ) -> None:
-        fault = words.fault(entry.word, file)
-        if fault:
-            would_do = words.choices(file)
-            raise self.document.error(fault, entry.keys, entry.word, would_do)
+def _check(
+    document: Document,
+    entry: PlacementPattern,
+    words: TierWords,
+    file: File | None = None,
+) -> None:
+    fault = words.fault(entry.word, file)
+    if fault:
+        raise document.error(fault, entry.keys, entry.word, words.choices(file))
 
 
-def read_placement_file(path: Path, variables: Mapping[str, str]) -> PlacementFile:
+def _read_placement_file(
+    path: Path, variables: Mapping[str, str]
+) -> tuple[Document, list[PlacementPattern]]:
     """Raises CatalogError with file and line."""
     data, text = load_value(path, variables)
     document = Document(path, {}, text)
@@ -367,7 +355,7 @@ def read_placement_file(path: Path, variables: Mapping[str, str]) -> PlacementFi
             "nothing" if data is None else type(data).__name__,
             _WOULD_DO,
         )
-    return PlacementFile(document, entries)
+    return document, entries
 
 
 def _listed(document: Document, item: Any, index: int) -> PlacementPattern:

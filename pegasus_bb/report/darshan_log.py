@@ -1,7 +1,7 @@
 """One Darshan log -> plain data, through PyDarshan.
 
-``darshan.py`` starts this module in a process of its own: PyDarshan takes a second and
-150 MiB to import, and its C library may not survive a damaged log.
+``darshan_counters.py`` starts this module in a process of its own: PyDarshan takes a
+second and 150 MiB to import, and its C library may not survive a damaged log.
 """
 
 from __future__ import annotations

@@ -193,9 +193,8 @@ class Execution:
         self.site.runs.clear()  # no cycle: planning collects no garbage
 
     def begin(self) -> Steps:
-        own = self.rules.startup.own
         if self.rules.reserves:
-            yield from self._alone(Kind.BB_SETUP, own)
+            yield from self._run_alone(Kind.BB_SETUP)
             self.clock.change(WAIT, 1)
             if self.site.room is not None:
                 yield self.site.room.take(self.rules.reserved)
@@ -204,7 +203,7 @@ class Execution:
                 yield self.rules.wait
             self.clock.change(WAIT, -1)
         self.gate_opened = self.simulation.now
-        yield from self._alone(Kind.CREATE_DIR, own)
+        yield from self._run_alone(Kind.CREATE_DIR)
         for at in roots(self.outline.nodes):
             self._free_to_go(at)
         if not self._left:
@@ -212,18 +211,18 @@ class Execution:
         self.site.start_what_can()
 
     def _finish(self) -> Steps:
-        own = self.rules.startup.own
         if self.rules.removes_folder:
-            yield from self._alone(Kind.CLEANUP, own)
+            yield from self._run_alone(Kind.CLEANUP)
         if self.rules.reserves:
-            yield from self._alone(Kind.BB_DELETE, own)
+            yield from self._run_alone(Kind.BB_DELETE)
             if self.site.room is not None:
                 self.site.room.give(self.rules.reserved)
         self.clock.change(OTHER, 0)
         self.makespan = self.simulation.now
 
-    def _alone(self, kind: Kind, seconds: float) -> Steps:
+    def _run_alone(self, kind: Kind) -> Steps:
         """Run a node beside which no other runs."""
+        seconds = self.rules.startup.own
         self.clock.change(OTHER, 1)
         if self.rules.startup.queue:
             yield self.rules.startup.queue

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.paths import local_path
+from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.decide.survey import INPUT, staged_name
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.graph import Graph
@@ -26,9 +27,7 @@ _UNQUOTED = re.compile(r"""[\s"'`\\%$?#]""")
 _ON_A_LINE = re.compile(r"[A-Za-z0-9._/+=@,:~-]+")
 
 
-def lint_names(
-    workflow: Workflow, catalogs: Catalogs, lfns: Mapping[str, object]
-) -> None:
+def lint_names(given: PlanningInput, lfns: Mapping[str, object]) -> None:
     """Raises CatalogError for names that cannot be transferred to the buffer and
     back."""
     for lfn in lfns:
@@ -37,24 +36,22 @@ def lint_names(
                 "an LFN with a blank, a quote or one of ` \\ % $ ? # cannot be carried "
                 "through URLs and submit files"
             )
-            raise _name_error(workflow, catalogs, lfn, what)
+            raise _name_error(given, lfn, what)
         if f"{lfn}/".startswith(_OURS):
             begins = " or ".join(_OURS)
             what = f"in the scratch of a run names that begin with {begins} are ours"
-            raise _name_error(workflow, catalogs, lfn, what)
-    lint_nested(workflow, catalogs, lfns)
+            raise _name_error(given, lfn, what)
+    lint_nested(given, lfns)
 
 
-def lint_nested(
-    workflow: Workflow, catalogs: Catalogs, lfns: Mapping[str, object]
-) -> None:
+def lint_nested(given: PlanningInput, lfns: Mapping[str, object]) -> None:
     """Raises CatalogError for a file whose name is in that of another: a folder that is
     renamed to its place replaces what is there."""
     for lfn in lfns:
         above = next((p for p in _folders(lfn) if p in lfns), None)
         if above is not None:
             what = f"the file {above} would have to be a folder as well"
-            raise _name_error(workflow, catalogs, lfn, what)
+            raise _name_error(given, lfn, what)
 
 
 def fits_on_directive_line(text: str) -> bool:
@@ -69,17 +66,15 @@ def _folders(lfn: str) -> Iterable[str]:
         place = lfn.find("/", place + 1)
 
 
-def _name_error(
-    workflow: Workflow, catalogs: Catalogs, lfn: str, what: str
-) -> CatalogError:
-    use = workflow.first_use([lfn])
+def _name_error(given: PlanningInput, lfn: str, what: str) -> CatalogError:
+    use = given.workflow.first_use([lfn])
     if use is None:  # a staged program
-        known = catalogs.transformations
+        known = given.catalogs.transformations
         programs = known.transformations.items()
         name = next(name for name, each in programs if staged_name(each) == lfn)
         return known.error(name, what, repr(lfn), "rename the transformation")
     keys = [*use[1], "lfn"]
-    return workflow.document.error(what, keys, repr(lfn), "rename the file")
+    return given.workflow.document.error(what, keys, repr(lfn), "rename the file")
 
 
 def lint_replicas(

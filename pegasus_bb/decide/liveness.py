@@ -42,20 +42,19 @@ def lifetimes(placement: Placement) -> Lives:
     }
 
 
-def lives_of(given: PlanningInput, site: str, lfns: Collection[str]) -> Lives:
-    """The levels in which each of ``lfns`` would live on a tier of ``site``. Linear in
+def lives_of(given: PlanningInput, lfns: Collection[str]) -> Lives:
+    """The levels in which each of ``lfns`` would live on a tier of the site. Linear in
     jobs and files.
 
     A result is removed a level after its maker: planners put its clean-up, which waits
     for the stage-out, together with those of the next level.
     """
-    workflow = given.workflow
     graph = given.graph
     ending = given.ending
     end = given.levels
     first: dict[str, int] = {}
     last: dict[str, int] = {}
-    for job in workflow:
+    for job in given.workflow:
         level = graph.level[job.id]
         for use in job.uses:
             lfn = use.lfn
@@ -70,8 +69,7 @@ def lives_of(given: PlanningInput, site: str, lfns: Collection[str]) -> Lives:
             if leaves > last.get(lfn, 0):
                 last[lfn] = leaves
     if any(lfn not in first for lfn in lfns):
-        staged = program_users(workflow, given.catalogs.transformations, site)
-        for lfn, users in staged.items():
+        for lfn, users in program_users(given).items():
             levels = [graph.level[ident] for ident in users]
             first[lfn] = min(levels)
             last[lfn] = max(levels)

@@ -34,7 +34,7 @@ def place(given: PlanningInput) -> PlacementDecision | None:
         if given.data_configuration.is_private:
             graph = given.graph
             lfns = graph.producer | graph.consumers
-            lint_nested(given.workflow, given.catalogs, lfns)
+            lint_nested(given, lfns)
         return None
     tier = choose_tier(given.catalogs, settings, given.site.name)
     rule = rule_of(settings, tier)
@@ -85,10 +85,10 @@ def place_files(given: PlanningInput, tier: Tier) -> PlacementDecision:
 def place_by_rules(given: PlanningInput, tier: Tier) -> PlacementDecision:
     """``place_files`` without the changes of mode hybrid."""
     lint_tier(given.catalogs, tier, given.settings.mode)
-    files = survey(given, tier.site)
-    lint_names(given.workflow, given.catalogs, files)
+    files = survey(given)
+    lint_names(given, files)
     found = homes(given, tier, files)
-    lives = lives_of(given, tier.site, files)
+    lives = lives_of(given, files)
     seconds = _lifetimes(given, lives)
     placed: dict[str, PlacedFile] = {}
     made_inside = given.workflow.made_by_own_runs

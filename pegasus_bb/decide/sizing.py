@@ -330,8 +330,7 @@ def _candidates(
     given: PlanningInput, decision: PlacementDecision, lives: Lives
 ) -> Iterator[FileCandidate]:
     placement = decision.placement
-    catalog = given.catalogs.transformations
-    programs = program_users(given.workflow, catalog, placement.tier.site)
+    programs = program_users(given)
     for lfn, (first, last) in lives.items():
         file = placement.files[lfn]
         if lfn not in decision.pinned:

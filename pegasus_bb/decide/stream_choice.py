@@ -43,14 +43,14 @@ def with_streams(
 ) -> PlacementDecision:
     """``decision`` with a stream for each file on the tier, in mode persistent."""
     placement = decision.placement
+    share = LifetimeShare(given)
     policy = placement.tier.streams
     why = ""
     if policy == "auto":
-        policy, why = _choose_policy(given, placement)
+        policy, why = _choose_policy(given, placement, share)
     if policy == OFF:
         return replace(decision, streams=(policy, why))
     files = dict(placement.files)
-    share = LifetimeShare(given)
     for file in _files_on_tier(placement):
         stream = _stream(policy, file, share, given.workflow.name)
         reason = f"{file.reason}; stream {stream} (by {policy}: it {share.text(file)})"
@@ -60,7 +60,9 @@ def with_streams(
     )
 
 
-def _choose_policy(given: PlanningInput, placement: Placement) -> tuple[str, str]:
+def _choose_policy(
+    given: PlanningInput, placement: Placement, share: LifetimeShare
+) -> tuple[str, str]:
     """The policy, and why. If the error is unknown, only policies that need no run
     times compete; without pegasus_bb_lab it is cohort."""
     write_amplification = plugin(ADDED, "auto")
@@ -70,7 +72,7 @@ def _choose_policy(given: PlanningInput, placement: Placement) -> tuple[str, str
     text = "unknown" if error is None else f"sigma {error:.2f}"
     ends = LevelClock.of(given).ends or tuple(range(1, given.levels + 1))
     wafs: dict[str, float] = write_amplification(
-        _lives(given, placement), ends, _UNKNOWN if error is None else error
+        _lives(placement, share), ends, _UNKNOWN if error is None else error
     )
     if not wafs:
         return OFF, "no file of a known size lives on the tier"
@@ -81,10 +83,9 @@ def _choose_policy(given: PlanningInput, placement: Placement) -> tuple[str, str
     return best, f"the error of run times is {text}; simulated: {listed}"
 
 
-def _lives(given: PlanningInput, placement: Placement) -> list[FileLife]:
+def _lives(placement: Placement, share: LifetimeShare) -> list[FileLife]:
     """The lives of the files on the tier; an unknown size counts as the mean size."""
     files = _files_on_tier(placement)
-    share = LifetimeShare(given)
     sizes = [file.size for file in files if file.size is not None]
     usual = sum(sizes) // len(sizes) if sizes else 1
     return [

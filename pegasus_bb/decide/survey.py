@@ -40,15 +40,16 @@ class File:
     image: bool = False  # that program is the image of a container
 
 
-def survey(given: PlanningInput, site: str) -> dict[str, File]:
+def survey(given: PlanningInput) -> dict[str, File]:
     """Every file by LFN, in the order of the workflow, then the programs that are
-    staged for jobs on ``site``; each with its size.
+    staged for jobs on the site; each with its size.
 
     Raises CatalogError if two uses of a file name different tiers.
     """
     files: dict[str, File] = {}
     workflow = given.workflow
     catalogs = given.catalogs
+    site = given.site.name
     for job in workflow:
         for use in job.uses:
             file = files.get(use.lfn)
@@ -207,13 +208,13 @@ def _staged_by_name(
     return {name: staged_for([name], catalog, site) for name in names}
 
 
-def program_users(
-    workflow: Workflow, catalog: TransformationCatalog, site: str
-) -> dict[str, list[str]]:
-    """LFN of each staged program, or image -> the jobs on ``site`` that need it."""
-    programs = _staged_by_name(workflow, catalog, site)
+def program_users(given: PlanningInput) -> dict[str, list[str]]:
+    """LFN of each staged program, or image -> the jobs on the site that need it."""
+    site = given.site.name
+    catalog = given.catalogs.transformations
+    programs = _staged_by_name(given.workflow, catalog, site)
     users: dict[str, list[str]] = {}
-    for job in workflow:
+    for job in given.workflow:
         if job.runs_on(site):
             for lfn in programs[job.transformation]:
                 users.setdefault(lfn, []).append(job.id)

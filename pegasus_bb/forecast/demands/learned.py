@@ -162,8 +162,6 @@ def demand_of(
         _seen(past, speeds.places.get(place, speeds.pfs), moved, cores, nodes)
         for place, past in pasts
     ]
-    if not seen:
-        return DemandRange(Demand(0.0), Demand(0.0), note="in no earlier run")
     rated = [one for one in seen if math.isfinite(one.speed.job_ops)]
     if not rated:
         note = (

@@ -48,17 +48,20 @@ def outline(
 ) -> Outline:
     """Draw the executable workflow. Linear in jobs and uses. ``delivered``: results are
     staged out."""
-    drawn = _Drawing(work)
-    drawn.stage_in(files)
-    results = drawn.stage_out(files) if delivered else {}
+    drawn = _Drawing(work, files, delivered=delivered)
+    drawn.stage_in()
+    results = drawn.stage_out() if delivered else {}
     if cleanup in ("inplace", "constraint"):
-        drawn.clean_up(results, delivered=delivered)
+        drawn.clean_up(results)
     return Outline(drawn.nodes, len(work.loads))
 
 
 class _Drawing:
-    def __init__(self, work: Workload) -> None:
-        self.work, graph = work, work.graph
+    def __init__(
+        self, work: Workload, files: Mapping[str, PlacedFile], *, delivered: bool
+    ) -> None:
+        self.work, self.files, self.delivered = work, files, delivered
+        graph = work.graph
         at = {load.job.id: number for number, load in enumerate(work.loads)}
         children = graph.children
         parents = graph.parents
@@ -73,8 +76,9 @@ class _Drawing:
             for ident, load in zip(at, work.loads, strict=True)
         ]
 
-    def stage_in(self, files: Mapping[str, PlacedFile]) -> None:
+    def stage_in(self) -> None:
         """Let one node bring each input, for all its readers."""
+        files = self.files
         made = self.work.graph.producer
         brought = dict[str, int]()
         bringers = _Bundles(self.nodes, Kind.STAGE_IN, TRANSFERS_PER_LEVEL)
@@ -94,13 +98,13 @@ class _Drawing:
             if file.role == "input" and lfn not in brought:  # a program
                 bringers.next(1, [lfn])
 
-    def stage_out(self, files: Mapping[str, PlacedFile]) -> dict[str, int]:
+    def stage_out(self) -> dict[str, int]:
         """Send every result as soon as its job is done; return the node that takes
         it."""
         results: dict[str, int] = {}
         takers = _Bundles(self.nodes, Kind.STAGE_OUT, TRANSFERS_PER_LEVEL)
         for at, load in enumerate(self.work.loads):
-            lfns = [lfn for lfn, _ in load.writes if files[lfn].role == "output"]
+            lfns = [lfn for lfn, _ in load.writes if self.files[lfn].role == "output"]
             if lfns:
                 taker = takers.next(load.level, lfns)
                 self._edge(at, taker)
@@ -108,9 +112,9 @@ class _Drawing:
                     results[lfn] = taker
         return results
 
-    def clean_up(self, results: Mapping[str, int], *, delivered: bool) -> None:
+    def clean_up(self, results: Mapping[str, int]) -> None:
         """Remove a file when all its users have ended, its stage-out included."""
-        users = self._users(results, delivered=delivered)
+        users = self._users(results)
         nodes = self.nodes
         tasks = len(self.work.loads)
         level = [node.level for node in nodes[:tasks]]
@@ -130,9 +134,7 @@ class _Drawing:
             for at in found:
                 self._edge(at, remover)
 
-    def _users(
-        self, results: Mapping[str, int], *, delivered: bool
-    ) -> dict[str, list[int]]:
+    def _users(self, results: Mapping[str, int]) -> dict[str, list[int]]:
         users: dict[str, list[int]] = {}
         for at, load in enumerate(self.work.loads):
             for lfn, _ in load.reads:
@@ -141,7 +143,7 @@ class _Drawing:
             for lfn, _ in load.writes:
                 if lfn in results:
                     users.setdefault(lfn, []).append(results[lfn])
-                elif delivered or not _is_result(load, lfn):
+                elif self.delivered or not _is_result(load, lfn):
                     users.setdefault(lfn, [at])
                 else:
                     users.pop(lfn, None)  # it stays where the user looks for it

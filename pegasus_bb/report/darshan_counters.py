@@ -45,7 +45,6 @@ class Log:
     file: str
     start: float  # seconds since the epoch; some logs know whole ones only
     seconds: float
-    processes: int  # ranks; 1 without MPI
     pids: tuple[int, ...]  # of its process, then of what may be the task's own process
     command: str  # as /proc/PID/cmdline had it, blanks between
     modules: Mapping[str, Layer]  # POSIX, MPI-IO, STDIO: what each saw
@@ -136,8 +135,7 @@ def _understood(path: Path, found: dict[str, Any]) -> Iterator[Log | Problem]:
     yield Log(
         file=str(path),
         start=found["start"],
-        seconds=found["seconds"],
-        processes=found["processes"],
+        seconds=seconds,
         pids=(int(ids.group(2)), int(ids.group(1))) if ids else (),
         command=" ".join(found["command"].split()),
         modules=modules,
@@ -149,14 +147,11 @@ def _understood(path: Path, found: dict[str, Any]) -> Iterator[Log | Problem]:
 
 def _holes(found: dict[str, Any]) -> str:
     if found["partial"]:
-        return f"partial: Darshan had no room for all files ({_list(found['partial'])})"
+        names = ", ".join(found["partial"])
+        return f"partial: Darshan had no room for all files ({names})"
     if found["unread"]:
-        return f"it has records of {_list(found['unread'])}, which are not read"
+        return f"it has records of {', '.join(found['unread'])}, which are not read"
     return ""
-
-
-def _list(names: Iterable[str]) -> str:
-    return ", ".join(names)
 
 
 def _layers(moved: Mapping[str, Sequence[Any]]) -> tuple[Layer, ...]:

@@ -127,7 +127,6 @@ def _document(log: dict[str, Any]) -> dict[str, Any]:
     return {
         "start": job["start_time_sec"] + job["start_time_nsec"] / 1e9,
         "seconds": job["run_time"],
-        "processes": processes,
         "command": _command(log),
         "partial": [name for name in modules if kept[name]["partial_flag"]],
         "unread": [name for name in _UNREAD if name in kept],

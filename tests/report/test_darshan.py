@@ -48,7 +48,7 @@ def test_each_log_says_what_darshan_itself_says() -> None:
     found = logs()
     for name, ranks, moved, rate, seconds in REFERENCE:
         posix = found[name].modules["POSIX"]
-        assert found[name].processes == ranks, name
+        assert posix.processes == ranks, name
         assert posix.read + posix.written == moved, name
         assert moved / MIB / posix.seconds == pytest.approx(rate, abs=0.001), name
         if seconds is not None:

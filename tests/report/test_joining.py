@@ -19,7 +19,6 @@ def a_log(**fields: Any) -> Log:
         "file": "me_mix_id7-7_1.darshan",
         "start": 0.1,
         "seconds": 0.8,
-        "processes": 1,
         "pids": (7,),
         "command": MIX,
         "modules": {},

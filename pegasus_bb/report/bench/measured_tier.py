@@ -31,15 +31,13 @@ class MeasuredFolder:
     def in_memory(self) -> bool:
         return self.kind in _IN_MEMORY
 
-    def free(self) -> int:
-        """Return the bytes that may be written there. Raises OSError."""
-        found = os.statvfs(self.path)
-        free = found.f_bavail * found.f_frsize
-        return min(free, _available_memory()) if self.in_memory else free
-
     def room(self) -> int:
         """Return the bytes that a benchmark may write. Raises OSError."""
-        return int(self.free() * _SHARE)
+        found = os.statvfs(self.path)
+        free = found.f_bavail * found.f_frsize
+        if self.in_memory:
+            free = min(free, _available_memory())
+        return int(free * _SHARE)
 
 
 def place(text: str) -> MeasuredFolder:

@@ -16,7 +16,7 @@ from pegasus_bb.model.document import parse
 from pegasus_bb.model.mean_and_error import total_size
 from pegasus_bb.model.run import Kind, Task
 from pegasus_bb.report.learn import sizes_of
-from pegasus_bb.report.run_notes import Known, job_list, placed_files, size_of
+from pegasus_bb.report.run_notes import Known, Note, files_in, job_list, size_of
 
 _LOCAL = re.compile(r"^(?:file|symlink):(?://(?:localhost)?)?(?=/)")
 _PRINTED = 64 << 10  # bytes that a job may print
@@ -48,7 +48,7 @@ def footprint(files: Mapping[str, Known], tasks: Sequence[Task]) -> int | None:
     return _sum((sizes | {lfn: read[lfn] for lfn in unknown}).values())
 
 
-def planned(folder: Path) -> dict[str, Known]:
+def planned(placement: Note) -> dict[str, Known]:
     """Return what bb/placement.json says of each LFN."""
     return {
         lfn: Known(
@@ -56,7 +56,7 @@ def planned(folder: Path) -> dict[str, Known]:
             file.get("how") in ("copy", "link"),
             file.get("how") == "copy",
         )
-        for lfn, file in placed_files(folder).items()
+        for lfn, file in files_in(placement).items()
     }
 
 

@@ -12,19 +12,14 @@ from pathlib import Path
 from pegasus_bb.model.mean_and_error import total_size
 from pegasus_bb.model.run import Kind, Life, LiveBytes, Task, live_steps
 from pegasus_bb.report.reserved import Reservations, Reserved, ReservedByJob
-from pegasus_bb.report.run_notes import (
-    files_in,
-    job_list,
-    placed_files,
-    read_note,
-    size_of,
-)
+from pegasus_bb.report.run_notes import Note, files_in, job_list, read_note, size_of
 
 _ON_TIER = ("copy", "write")  # a link takes no room
 
 
 def live_on_shared(
     folder: Path,
+    placement: Note,
     lists: Mapping[str, Path],
     tasks: Sequence[Task],
     reserved: Reserved | None,
@@ -34,7 +29,6 @@ def live_on_shared(
     ``lists`` are the job lists of its nodes. None if the run had no such reservation,
     or if no note says what was on it.
     """
-    placement = read_note(folder / "bb" / "placement.json")
     request = read_note(folder / "bb" / "request.json")
     planned = {
         lfn: size_of(file)
@@ -52,23 +46,22 @@ def live_on_shared(
         for lfn in planned
         if lfn in born and (size := sizes[lfn]) is not None
     ]
-    capacity = request.get("capacity")
     return LiveBytes(
         live_steps(lives),
-        capacity if isinstance(capacity, int) and capacity >= 0 else None,
+        size_of(request, "capacity"),
         len(planned) - len(lives),
         live_steps([reserved]) if reserved else (),
     )
 
 
 def live_on_jobs(
-    folder: Path, tasks: Sequence[Task], found: Reservations
+    placement: Note, tasks: Sequence[Task], found: Reservations
 ) -> LiveBytes | None:
     """Return the live bytes on all job reservations together; None if no job had
     one."""
     if not found.jobs:
         return None
-    sizes = _sizes(folder, tasks)
+    sizes = _sizes(placement, tasks)
     starts = {task.node: task.start for task in tasks}
     lives: list[Life] = []
     unknown = 0
@@ -88,21 +81,21 @@ def live_on_jobs(
 
 
 def stayed_on_nodes(
-    folder: Path, tasks: Sequence[Task], found: Reservations
+    placement: Note, tasks: Sequence[Task], found: Reservations
 ) -> int | None:
     """Return the bytes that chains have made and used, and that never left their nodes.
     None if no job was a chain, or if a size is unknown."""
     done = (job for job in found.jobs if not job.outcome.get("status"))
     stayed = [lfn for job in done for lfn in _lfns(job, "stay")]
-    if not stayed:  # most runs: nothing is read for them
+    if not stayed:  # most runs
         return None
-    sizes = _sizes(folder, tasks)
+    sizes = _sizes(placement, tasks)
     return total_size(sizes.get(lfn) for lfn in stayed)
 
 
-def _sizes(folder: Path, tasks: Iterable[Task]) -> dict[str, int | None]:
+def _sizes(placement: Note, tasks: Iterable[Task]) -> dict[str, int | None]:
     """By LFN, as tasks saw them, else as planning did."""
-    planned = {lfn: size_of(file) for lfn, file in placed_files(folder).items()}
+    planned = {lfn: size_of(file) for lfn, file in files_in(placement).items()}
     return planned | _measured(tasks)
 
 

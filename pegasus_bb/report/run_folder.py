@@ -48,6 +48,8 @@ from pegasus_bb.report.run_notes import (
     fetched,
     jobs_on_pfs,
     load_at_start,
+    read_note,
+    read_outcomes,
     staged_out,
     temporary_files,
 )
@@ -146,14 +148,15 @@ def _mapping(path: Path, problems: list[Problem]) -> Mapping[str, Any]:
 
 def _with_notes(run: Run, folder: Path, found: RunFiles, workflow: Path) -> Run:
     lists = {Path(key).name: Path(f"{key}.in") for key in found.records}
-    results = staged_out(folder)
+    placement = read_note(folder / "bb" / "placement.json")
+    outcomes = read_outcomes(folder)
+    results = staged_out(folder, outcomes)
     reserved = reservations(folder, run.nodes)
     start = begun(run)
-    known = planned(folder) or declared(workflow, lists, run.tasks)
+    known = planned(placement) or declared(workflow, lists, run.tasks)
     brought = programs(lists, run.tasks)
     files = {lfn: file for lfn, file in known.items() if lfn not in brought}
-    cached, cached_bytes = cached_inputs(folder)
-    live = live_on_shared(folder, lists, run.tasks, reserved.shared)
+    live = live_on_shared(folder, placement, lists, run.tasks, reserved.shared)
     return replace(
         run,
         tasks=tuple(without_printed_text(run.tasks, lists, files)),
@@ -163,9 +166,9 @@ def _with_notes(run: Run, folder: Path, found: RunFiles, workflow: Path) -> Run:
         brought=staged_in(known, run.tasks),
         planned_sizes={n: f.size for n, f in files.items() if f.size is not None},
         fetched=fetched(folder),
-        temporary=temporary_files(folder),
-        cached=cached,
-        cached_bytes=cached_bytes,
+        temporary=temporary_files(outcomes),
+        cached=cached_inputs(outcomes, "cached"),
+        cached_bytes=cached_inputs(outcomes, "cached_bytes"),
         saved=results.size if results else written_by(Kind.STAGE_OUT, run.tasks),
         safe=RunTime(start, run.stretches).at(results.last)
         if results and start is not None
@@ -174,8 +177,8 @@ def _with_notes(run: Run, folder: Path, found: RunFiles, workflow: Path) -> Run:
         drained=drained(folder),
         load=load_at_start(folder),
         live=None if run.fallback else live,
-        live_job_reservations=live_on_jobs(folder, run.tasks, reserved),
-        stayed=stayed_on_nodes(folder, run.tasks, reserved),
+        live_job_reservations=live_on_jobs(placement, run.tasks, reserved),
+        stayed=stayed_on_nodes(placement, run.tasks, reserved),
     )
 
 

@@ -39,13 +39,9 @@ def read_note(path: Path) -> Note:
     return found if isinstance(found, dict) else {}
 
 
-def size_of(file: Note) -> int | None:
-    size = file.get("size")
+def size_of(file: Note, key: str = "size") -> int | None:
+    size = file.get(key)
     return size if type(size) is int and size >= 0 else None
-
-
-def placed_files(folder: Path) -> Mapping[str, Note]:
-    return files_in(read_note(folder / "bb" / "placement.json"))
 
 
 def files_in(note: Note) -> Mapping[str, Note]:
@@ -77,11 +73,18 @@ def load_at_start(folder: Path) -> MachineLoad | None:
         return None
 
 
-def staged_out(folder: Path) -> StagedOut | None:
+def read_outcomes(folder: Path) -> dict[str, Note]:
+    """Node -> what its last try has noted of its results; also ``<node>.wait``, while
+    these are not there yet."""
+    files = sorted((folder / "bb" / "stage_out").glob("*.json"))
+    return {file.stem: read_note(file) for file in files}
+
+
+def staged_out(folder: Path, outcomes: Mapping[str, Note]) -> StagedOut | None:
     """Return the results of the run in ``folder``; None if no note names any."""
     uuid = read_note(folder / "bb" / "request.json").get("uuid")
     manifest = {lfn: it for lfn, of, it in _manifest(folder) if uuid in (None, of)}
-    parts = [*manifest.values(), *_by_job_reservations(folder)]
+    parts = [*manifest.values(), *_by_job_reservations(outcomes)]
     if not parts:
         return None
     return StagedOut(sum(part.size for part in parts), max(part.last for part in parts))
@@ -94,22 +97,18 @@ def fetched(folder: Path) -> dict[str, int]:
     return {str(lfn): size for lfn, size in sizes if lfn and size is not None}
 
 
-def temporary_files(folder: Path) -> dict[str, int]:
+def temporary_files(outcomes: Mapping[str, Note]) -> dict[str, int]:
     """Node -> the most bytes of temporary files that its last try had on the tier."""
-    files = (folder / "bb" / "stage_out").glob("*.json")
-    sizes = ((file.stem, read_note(file).get("temporary")) for file in files)
-    return {node: size for node, size in sizes if type(size) is int and size >= 0}
+    sizes = ((node, size_of(note, "temporary")) for node, note in outcomes.items())
+    return {node: size for node, size in sizes if size is not None}
 
 
-def cached_inputs(folder: Path) -> tuple[int | None, int | None]:
-    """Return how many inputs the last tries of jobs found in the caches of their nodes,
-    and their bytes; None if no job used a cache."""
-    notes = [read_note(f) for f in (folder / "bb" / "stage_out").glob("*.json")]
-    keys = ("cached", "cached_bytes")
-    counts = [[note.get(key) for note in notes] for key in keys]
-    known = [[n for n in column if type(n) is int and n >= 0] for column in counts]
-    count, size = (sum(column) if column else None for column in known)
-    return count, size
+def cached_inputs(outcomes: Mapping[str, Note], key: str) -> int | None:
+    """Add up ``key``, of what the last tries of jobs found in the caches of their
+    nodes; None if no job used a cache."""
+    sizes = [size_of(note, key) for note in outcomes.values()]
+    known = [size for size in sizes if size is not None]
+    return sum(known) if known else None
 
 
 def jobs_on_pfs(folder: Path) -> tuple[tuple[JobOnPfs, ...], tuple[Problem, ...]]:
@@ -172,12 +171,10 @@ def _lines(path: Path) -> Iterator[bytes]:
         return
 
 
-def _by_job_reservations(folder: Path) -> Iterator[StagedOut]:
-    for path in sorted((folder / "bb" / "stage_out").glob("*.json")):
-        waits = path.with_suffix(".wait.json").exists()
-        if path.name.endswith(".wait.json") or waits:
+def _by_job_reservations(outcomes: Mapping[str, Note]) -> Iterator[StagedOut]:
+    for node, note in outcomes.items():
+        if node.endswith(".wait") or f"{node}.wait" in outcomes:
             continue
-        note = read_note(path)
         time = note.get("time")
         if isinstance(note.get("files"), dict) and isinstance(time, (int, float)):
             sizes = (size_of(file) or 0 for file in files_in(note).values())

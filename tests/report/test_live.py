@@ -11,6 +11,7 @@ import pytest
 from pegasus_bb.model.run import FileUse, Kind, LiveBytes, NodeTimes, Task
 from pegasus_bb.report.live import live_on_jobs, live_on_shared
 from pegasus_bb.report.reserved import Reserved, reservations
+from pegasus_bb.report.run_notes import read_note
 from tests.report.sample_runs import a_task
 
 SCRATCH = "/bb/name/user/run"
@@ -63,7 +64,8 @@ def live(
     folder: Path, tasks: list[Task], reserved: Reserved | None = None
 ) -> LiveBytes | None:
     lists = {name: folder / f"{name}.in" for name in ("in", "one", "all")}
-    return live_on_shared(folder, lists, tasks, reserved)
+    placement = read_note(folder / "bb/placement.json")
+    return live_on_shared(folder, placement, lists, tasks, reserved)
 
 
 def test_a_file_counts_from_its_start_to_the_end_of_its_removal(
@@ -103,7 +105,8 @@ class JobReservations:
     def live(self, *tasks: Task, backend: str = "directory") -> LiveBytes | None:
         note(self.folder / "bb/transient.json", {"backend": backend})
         found = reservations(self.folder, [NodeTimes("a", ended=45.0)])
-        return live_on_jobs(self.folder, tasks, found)
+        placement = read_note(self.folder / "bb/placement.json")
+        return live_on_jobs(placement, tasks, found)
 
 
 @pytest.fixture

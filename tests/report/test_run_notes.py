@@ -17,6 +17,7 @@ from pegasus_bb.report.run_notes import (
     StagedOut,
     jobs_on_pfs,
     load_at_start,
+    read_outcomes,
     staged_out,
 )
 from tests.report.sample_runs import a_run, a_task, record_text
@@ -53,7 +54,7 @@ class TestStaging:
     ) -> None:
         write(tmp_path, "request.json", {"uuid": "u1"})
         write(tmp_path, "manifest.jsonl", manifest)
-        assert staged_out(tmp_path) == expected
+        assert staged_out(tmp_path, read_outcomes(tmp_path)) == expected
 
     def test_results_of_a_job_reservation_count_once_they_are_back(
         self, tmp_path: Path
@@ -62,7 +63,7 @@ class TestStaging:
             note = {"files": {"a": {"size": size}}, "time": 8.0}
             write(tmp_path, f"stage_out/{name}.json", note)
         write(tmp_path, "stage_out/cut.wait.json", {"since": 1})
-        assert staged_out(tmp_path) == StagedOut(10, 8.0)
+        assert staged_out(tmp_path, read_outcomes(tmp_path)) == StagedOut(10, 8.0)
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from pegasus_bb.decide.decision import (
     WeighedCut,
 )
 from pegasus_bb.decide.declared_speeds import declared_speeds
-from pegasus_bb.decide.job_reservations import reservation_maker
+from pegasus_bb.decide.job_reservations import reservation_maker, with_reservations
 from pegasus_bb.decide.run_times import known_times
 from pegasus_bb.model.batch_jobs import BatchJobs
 from pegasus_bb.model.history import most_at_once
@@ -79,8 +79,7 @@ def _asking_for_chains(placement: Placement, chains: Chains) -> Placement:
         capacity = chain.reservation.capacity
         for ident in chain.jobs:
             reservations[ident] = replace(reservations[ident], capacity=capacity)
-    largest = max(own.capacity for own in reservations.values())
-    return replace(placement, job_reservations=reservations, capacity=largest)
+    return with_reservations(placement, reservations)
 
 
 def _chains_of(

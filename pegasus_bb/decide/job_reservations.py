@@ -93,7 +93,7 @@ def join_job_reservations(
             if tier.is_staged:
                 check_count(given.workflow, owner.name, owner.place, own)
             reservations[name] = own
-    return _with_reservations(placement, reservations)
+    return with_reservations(placement, reservations)
 
 
 def planned_job_reservations(placement: Placement, jobs: Container[str]) -> Placement:
@@ -101,12 +101,13 @@ def planned_job_reservations(placement: Placement, jobs: Container[str]) -> Plac
     jobs whose results exist already, or are not needed."""
     own = placement.job_reservations.items()
     kept = {job: reservation for job, reservation in own if job in jobs}
-    return _with_reservations(placement, kept)
+    return with_reservations(placement, kept)
 
 
-def _with_reservations(
+def with_reservations(
     placement: Placement, reservations: dict[str, JobReservation]
 ) -> Placement:
+    """``placement`` with these, and the capacity of the largest."""
     largest = max((own.capacity for own in reservations.values()), default=0)
     capacity = largest or placement.capacity
     return replace(placement, job_reservations=reservations, capacity=capacity)

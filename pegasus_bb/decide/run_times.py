@@ -20,7 +20,7 @@ Spans = dict[str, tuple[float, float]]  # job -> when it begins and ends, in sec
 def known_times(given: PlanningInput) -> dict[str, float]:
     """Job -> seconds, if an earlier run or the profile ``runtime`` has them."""
     history = given.history
-    has_times = given.history.has_times
+    has_times = history.has_times
     times: dict[str, float] = {}
     for job in given.workflow:
         past = history.of(job.id, job.transformation) if has_times else None

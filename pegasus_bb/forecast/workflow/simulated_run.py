@@ -72,7 +72,7 @@ def _tasks(done: Execution, site: str) -> Iterator[Task]:
         load = node.load
         waits = done.started[at] - done.ready[at]
         start = done.began[at]
-        seconds = done.stopped[at] - done.began[at]
+        seconds = done.stopped[at] - start
         if load is None:
             program = _PROGRAMS[node.kind]
             yield Task(

@@ -108,19 +108,17 @@ class Simulator:
             for lfn, file in placement.files.items()
         }
         on_pfs = Placement(placement.tier, files)
-        return self._mode(OFF, on_pfs, self._work(on_pfs).shared(), reserves=False)
+        return self.shared(on_pfs, OFF)
 
     def shared(self, placement: Placement, mode: RunMode) -> Mode:
-        """Take ``placement`` with one reservation for all jobs: persistent and
-        hybrid."""
-        return self._mode(
-            mode, placement, self._work(placement).shared(), reserves=True
-        )
+        """Take ``placement`` where jobs share their files: with one reservation for all
+        in modes persistent and hybrid."""
+        return self._mode(mode, placement, self._work(placement).shared())
 
     def transient(self, placement: Placement, capacity: Callable[[int], int]) -> Mode:
         """Give each job a reservation: ``capacity`` of the bytes that it needs."""
         work = self._work(placement).transient(capacity)
-        return self._mode(TRANSIENT, placement, work, reserves=False)
+        return self._mode(TRANSIENT, placement, work)
 
     def predict(self, mode: Mode) -> Prediction:
         """Predict by both ends of the demands, if they differ."""
@@ -186,8 +184,7 @@ class Simulator:
         self, mode: Mode, demands: Sequence[Demand], speeds: Speeds | None = None
     ) -> Execution:
         """Run ``mode`` at ``speeds``, else at the planned ones."""
-        speeds = speeds or self.planned.speeds
-        speeds = _as_reserved(speeds, mode)
+        speeds = _as_reserved(speeds or self.planned.speeds, mode)
         execution = Execution(mode.outline, mode.work, demands, speeds, mode.rules)
         execution.run()
         return execution
@@ -202,11 +199,10 @@ class Simulator:
         remote = self.planned.remote
         return NodeWork(self.outline, sizes, placement, self.places, remote)
 
-    def _mode(
-        self, kind: RunMode, placement: Placement, work: list[Work], *, reserves: bool
-    ) -> Mode:
+    def _mode(self, kind: RunMode, placement: Placement, work: list[Work]) -> Mode:
         planned = self.planned
         phases = placement.phases
+        reserves = kind.is_shared
         rules = Rules(
             startup=planned.startup,
             reserves=reserves,

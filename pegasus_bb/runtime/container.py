@@ -35,7 +35,10 @@ _OF_THE_NODE = {"HOME", "HOSTNAME", "PATH", "PWD", "SHELL", "TEMP", "TMP", "TMPD
 class ContainedTask(NamedTuple):
     argv: list[str]
     folder: str  # its working directory
+    image: str
     mounts: list[str]  # SOURCE:TARGET, as every container's program takes it
+    env: dict[str, str]  # variables of the container
+    arguments: list[str]  # further ones of the container's program
 
 
 def in_container(bb: BBDir, argv: list[str], environ: dict[str, str]) -> list[str]:
@@ -59,7 +62,7 @@ def in_container(bb: BBDir, argv: list[str], environ: dict[str, str]) -> list[st
         before.remove("-X")
         mode = os.stat(task.argv[0]).st_mode | stat.S_IXUSR
         keep_mode(task.argv[0], mode, task.argv[0])
-    return [*before, *_STARTS[container["type"]](container, task, environ)]
+    return [*before, *_STARTS[container["type"]](task, environ)]
 
 
 def _task(
@@ -76,7 +79,14 @@ def _task(
     seen = [path for path in wanted if os.path.isdir(path)]
     seen += [os.path.realpath(path) for path in seen]
     mounts = [_mount(path) for path in dict.fromkeys(seen)]
-    return ContainedTask(options.argv, folder, [*mounts, *container["mounts"]])
+    return ContainedTask(
+        options.argv,
+        folder,
+        container["image"],
+        [*mounts, *container["mounts"]],
+        container["env"],
+        container["arguments"],
+    )
 
 
 def _mount(path: str) -> str:
@@ -101,34 +111,29 @@ def _real_path(bb: BBDir, image: str, environ: dict[str, str]) -> str:
     return path
 
 
-def _apptainer(
-    container: dict[str, Any], task: ContainedTask, environ: dict[str, str]
-) -> list[str]:
+def _apptainer(task: ContainedTask, environ: dict[str, str]) -> list[str]:
     """The working directory is also the home directory, as in Pegasus."""
-    for name, value in container["env"].items():
+    for name, value in task.env.items():
         environ[f"APPTAINERENV_{name}"] = environ[f"SINGULARITYENV_{name}"] = value
-    image = container["image"]
-    is_archive = image.startswith("/") and _ARCHIVE.search(image)
+    is_archive = task.image.startswith("/") and _ARCHIVE.search(task.image)
     return [
         _apptainer_program(environ),
         "exec",
         *("--home", task.folder),
         *_each("--bind", task.mounts),
         *("--pwd", task.folder),
-        *container["arguments"],
-        f"docker-archive:{image}" if is_archive else image,
+        *task.arguments,
+        f"docker-archive:{task.image}" if is_archive else task.image,
         *task.argv,
     ]
 
 
-def _docker(
-    container: dict[str, Any], task: ContainedTask, environ: dict[str, str]
-) -> list[str]:
+def _docker(task: ContainedTask, environ: dict[str, str]) -> list[str]:
     """The container runs as the job's user, who then owns the files that it makes."""
-    passed = sorted(environ.keys() - _of_the_node(environ) - container["env"].keys())
-    values = {"HOME": task.folder, **container["env"]}
+    passed = sorted(environ.keys() - _of_the_node(environ) - task.env.keys())
+    values = {"HOME": task.folder, **task.env}
     program = find_program("docker", environ)
-    image = container["image"]
+    image = task.image
     return [
         program,
         *("run", "--rm", "--interactive"),
@@ -138,7 +143,7 @@ def _docker(
         *_each("--env", passed),
         *_each("--env", [f"{name}={value}" for name, value in values.items()]),
         *("--entrypoint", task.argv[0]),
-        *container["arguments"],
+        *task.arguments,
         _loaded(program, image, environ) if image.startswith("/") else image,
         *task.argv[1:],
     ]
@@ -164,16 +169,14 @@ def _loaded(program: str, path: str, environ: dict[str, str]) -> str:
     return str(names[-1])
 
 
-def _shifter(
-    container: dict[str, Any], task: ContainedTask, environ: dict[str, str]
-) -> list[str]:
+def _shifter(task: ContainedTask, environ: dict[str, str]) -> list[str]:
     return [
         find_program("shifter", environ),
-        f"--image={container['image']}",
+        f"--image={task.image}",
         f"--volume={';'.join(task.mounts)}",
         f"--workdir={task.folder}",
-        *(f"--env={name}={value}" for name, value in container["env"].items()),
-        *container["arguments"],
+        *(f"--env={name}={value}" for name, value in task.env.items()),
+        *task.arguments,
         *task.argv,
     ]
 

@@ -67,10 +67,9 @@ def make_log_folders(logs: str) -> None:
 
 
 def _library(note: str) -> str:
-    import json
+    from pegasus_bb.core.files import read_json
 
-    with open(note, encoding="utf-8") as source:
-        library = str(json.load(source)["library"])
+    library = str(read_json(note)["library"])
     if not os.path.isfile(library):
         raise OSError(f"{library}: not on this node")
     return library

@@ -9,7 +9,7 @@ import contextlib
 import os
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.core.files import read_json, write_json
+from pegasus_bb.core.files import read_json, unlink_if_there, write_json
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.bind import Binding
 
@@ -43,8 +43,7 @@ def absent_files(bb: BBDir, node: str) -> frozenset[str]:
 
 
 def forget_absent(bb: BBDir, node: str) -> None:
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(_note(bb, node))
+    unlink_if_there(_note(bb, node))
 
 
 def _note(bb: BBDir, node: str) -> str:

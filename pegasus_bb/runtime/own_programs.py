@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from importlib import import_module
 
+from pegasus_bb.core.files import read_text
 from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.runtime.proc import IGNORED, RunningProgram
 
@@ -48,8 +49,7 @@ def is_as_planned(program: str, other: str) -> bool:
 
 def _text(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.read()
+        return read_text(path)
     except OSError:
         return ""
 

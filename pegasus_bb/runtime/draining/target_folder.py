@@ -17,7 +17,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 
-from pegasus_bb.core.files import await_lock
+from pegasus_bb.core.files import await_lock, unlink_if_there
 from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 from pegasus_bb.core.refusals import keep_mode
 
@@ -92,8 +92,7 @@ class Registry:
 
     def leave(self) -> None:
         """The process drains no more: its share is free at once."""
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self._path(self._name))
+        unlink_if_there(self._path(self._name))
 
     def _renew(self, lease: Lease) -> None:
         part = self._path(f"{self._name}.part")

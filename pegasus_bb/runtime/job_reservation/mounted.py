@@ -107,7 +107,7 @@ def job_space(request: Request, environ: dict[str, str]) -> str:
 
 
 def _check_staged_in(request: Request, space: Space, lfn: str) -> None:
-    here = checked_path(space.run, lfn)
+    here = space.path(lfn)
     there = checked_path(request.prefix, lfn)
     wanted = os.stat(there)
     try:

@@ -125,7 +125,7 @@ def _run(
                     bb, binding, argv, bound, links=links, folders=space.shared.folders
                 )
             facts.update(space.shared.facts)
-            made = (checked_path(space.run, lfn) for lfn in reservation.made)
+            made = map(space.path, reservation.made)
             status = space.shared.check(status, made)
             return finish(
                 bb,

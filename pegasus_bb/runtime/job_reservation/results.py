@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
 import time
 from collections.abc import Mapping
 
 from pegasus_bb.core.errors import BUG, PegasusBBError
-from pegasus_bb.core.files import read_json, write_bytes, write_json
+from pegasus_bb.core.files import read_json, unlink_if_there, write_bytes, write_json
 from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.paths import cut_name
 from pegasus_bb.core.removal import remove
@@ -80,8 +79,7 @@ def forget(bb: BBDir, node: str) -> None:
     """Remove the notes of an earlier try. Raises OSError."""
     elsewhere = bb.file(f"{ELSEWHERE}/{node}.json")
     for path in (elsewhere, note_path(bb, node), bb.file(f"{NOTES}/{node}.err")):
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)
+        unlink_if_there(path)
 
 
 def finish(
@@ -155,9 +153,7 @@ def _note(
 
 
 def _check_made(reservation: PlannedReservation, space: Space) -> int:
-    lost = [
-        name for name in reservation.made if not os.path.lexists(_path(space, name))
-    ]
+    lost = [name for name in reservation.made if not os.path.lexists(space.path(name))]
     return _failed(missing_message(lost)) if lost else 0
 
 
@@ -175,15 +171,13 @@ def _share(reservation: PlannedReservation, space: Space, scratch: str) -> None:
             left[folder] = parts_in(folder)
         for part in left[folder].pop(cut_name(dest), []):  # of a killed try
             remove(part)
-        made = _path(space, lfn)
+        made = space.path(lfn)
         copy_path(made, dest, digest=False, replace=True, vanishing=space.vanishing)
 
 
 def _links_first(reservation: PlannedReservation, space: Space) -> list[str]:
     """The results, links first: each may lead to another result, which is moved."""
-    return sorted(
-        reservation.stage_out, key=lambda lfn: not is_shared(_path(space, lfn))
-    )
+    return sorted(reservation.stage_out, key=lambda lfn: not is_shared(space.path(lfn)))
 
 
 def is_shared(path: str) -> bool:
@@ -194,12 +188,8 @@ def is_shared(path: str) -> bool:
     return is_one or found.st_nlink > 1
 
 
-def _path(space: Space, lfn: str) -> str:
-    return checked_path(space.run, lfn)
-
-
 def _put(bb: BBDir, space: Space, lfn: str) -> dict[str, Any]:
-    made = _path(space, lfn)
+    made = space.path(lfn)
     dest = os.path.join(space.results, lfn)
     os.makedirs(os.path.dirname(dest), exist_ok=True)
     put = None

@@ -49,6 +49,10 @@ class Space(NamedTuple):
     since: float = 0.0  # when the reservation was ready; 0 if it works on the PFS
     shared: SharedInputs = SharedInputs()
 
+    def path(self, lfn: str) -> str:
+        """Where ``lfn`` is in it. Raises UsageError if that leads outside."""
+        return checked_path(self.run, lfn)
+
     @property
     def vanishing(self) -> tuple[str, ...]:
         """Folders that results must not lead to: they are removed."""
@@ -70,7 +74,7 @@ def fill(
     make_folders(reservation, space)
     for lfn in reservation.stage_in:
         source = checked_path(request.prefix, lfn)
-        here = checked_path(space.run, lfn)
+        here = space.path(lfn)
         if not shared.link(lfn, source, here):
             copy_path(source, here, digest=False)
     if reservation.checkpoints:
@@ -83,7 +87,7 @@ def fill(
 def make_folders(reservation: PlannedReservation, space: Space) -> None:
     os.makedirs(space.run, exist_ok=True)
     for folder in {os.path.dirname(lfn) for lfn in reservation.lfns if "/" in lfn}:
-        os.makedirs(checked_path(space.run, folder), exist_ok=True)
+        os.makedirs(space.path(folder), exist_ok=True)
 
 
 def _discard_older_tries(landing: str) -> None:

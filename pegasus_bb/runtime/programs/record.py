@@ -37,6 +37,14 @@ if TYPE_CHECKING:
     from pegasus_bb.runtime.records.streams import Facts
 
 RECORDER = "pegasus_bb"
+_COUNTED = {  # key of the row of a process -> its counter
+    "rchar": "rchar",
+    "wchar": "wchar",
+    "syscr": "syscr",
+    "syscw": "syscw",
+    "rbytes": "read_bytes",
+    "wbytes": "write_bytes",
+}
 
 
 class TaskOutcome(NamedTuple):
@@ -225,16 +233,8 @@ def _status(raw: int) -> Facts:
 
 def _process(ended: Ended) -> Facts:
     """The row of the main process; descendants that it waited for are counted in."""
-    io = ended.io
-    return {
-        "iowait": ended.iowait,
-        "rchar": io.rchar if io else None,
-        "wchar": io.wchar if io else None,
-        "syscr": io.syscr if io else None,
-        "syscw": io.syscw if io else None,
-        "rbytes": io.read_bytes if io else None,
-        "wbytes": io.write_bytes if io else None,
-    }
+    counted = {key: getattr(ended.io, name, None) for key, name in _COUNTED.items()}
+    return {"iowait": ended.iowait, **counted}
 
 
 def _files(pairs: Sequence[tuple[str, str]], more: Facts) -> Facts:

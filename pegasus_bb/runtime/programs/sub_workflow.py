@@ -19,7 +19,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 from pegasus_bb.core.errors import BUG, PegasusBBError, RunFailed, UsageError
-from pegasus_bb.core.files import read_json, write_json
+from pegasus_bb.core.files import read_json, read_text, write_json
 from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.proc import ProgramNotStarted, run
@@ -63,11 +63,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"sub_workflow: {error.filename}: {error.strerror}", file=sys.stderr)
         return BUG
-
-
-def _text(path: str) -> str:
-    with open(path, encoding="utf-8", errors="replace") as source:
-        return source.read()
 
 
 class SubWorkflow:
@@ -115,14 +110,14 @@ class SubWorkflow:
     def _words(self) -> list[str]:
         """The words after ``plan``."""
         conf = self._plan["conf"]
-        named = _text(conf) if conf else ""
+        named = read_text(conf) if conf else ""
         words = ["--conf", conf or self._plan["properties"], *self._plan["defines"]]
         for kind in self._plan["catalogs"]:
             key = f"pegasus.catalog.{kind}.file"
             if key not in named:
                 words.append(f"-D{key}={self._bb.file(f'sub/{kind}s.yml')}")
         tiers = self._bb.file("sub/bb.yml")
-        is_own = os.path.exists("sites.yml") and _TIERS not in _text("sites.yml")
+        is_own = os.path.exists("sites.yml") and _TIERS not in read_text("sites.yml")
         if is_own and os.path.exists(tiers):
             words.append(f"-Dpegasus.bb.tiers={tiers}")
         return [*words, *self._plan["options"], self._plan["workflow"]]
@@ -171,7 +166,6 @@ class SubWorkflow:
         """Each result of the inner run, of those inside it too, and where it is."""
         pattern = os.path.join(glob.escape(self._inner), "**", "stage_out_*.in")
         for file in sorted(glob.glob(pattern, recursive=True)):
-            with open(file, encoding="utf-8", errors="surrogateescape") as source:
-                for job in read_jobs(source.read()):
-                    if isinstance(job, Transfer) and job.dests[0].is_local:
-                        yield job.lfn, job.dests[0].path
+            for job in read_jobs(read_text(file)):
+                if isinstance(job, Transfer) and job.dests[0].is_local:
+                    yield job.lfn, job.dests[0].path

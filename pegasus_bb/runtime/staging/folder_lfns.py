@@ -35,7 +35,7 @@ def copy_path(
     ``vanishing``: folders that will be gone, so links into them are resolved.
     """
     if os.path.isdir(source):
-        return copy_tree(
+        return _copy_tree(
             source,
             dest,
             digest=digest,
@@ -55,14 +55,14 @@ def digest_path(path: str, like: str = "") -> str:
     return digest_tree(path) if os.path.isdir(path) else digest_file(path, like)
 
 
-def copy_tree(
+def _copy_tree(
     source: str,
     dest: str,
     *,
-    digest: bool = True,
-    replace: bool = False,
-    vanishing: Sequence[str] = (),
-    writing: Writing = DEFAULT_WRITING,
+    digest: bool,
+    replace: bool,
+    vanishing: Sequence[str],
+    writing: Writing,
 ) -> Copied:
     """Copy folder ``source`` to ``dest``; folder_links.py says what happens to its
     links.

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 
 from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.files import read_text
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.transfers.transfer_jobs import Transfer, read_jobs
 
@@ -54,8 +55,7 @@ class UserInputs:
     def _sources(self) -> Iterator[str]:
         for name in self._lists():
             try:
-                with open(name, encoding="utf-8", errors="surrogateescape") as text:
-                    jobs = read_jobs(text.read())
+                jobs = read_jobs(read_text(name))
             except (OSError, UsageError):  # not a job list
                 continue
             for job in jobs:

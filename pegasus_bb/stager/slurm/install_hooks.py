@@ -14,7 +14,7 @@ import shutil
 from typing import Any
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.core.files import sync_directory, write_text
+from pegasus_bb.core.files import read_text, sync_directory, write_text
 from pegasus_bb.core.process import ask
 from pegasus_bb.stager.messages import as_usage_errors
 
@@ -106,7 +106,7 @@ def take_out(folder: str) -> str:
     path = os.path.join(folder, HOOKS)
     before = os.path.join(folder, BEFORE)
     with as_usage_errors():
-        if not os.path.lexists(path) or not _is_ours(_read(path)):
+        if not os.path.lexists(path) or not _is_ours(read_text(path)):
             raise UsageError(f"{path} is not there, or is not ours; nothing is changed")
         if os.path.lexists(before):
             os.rename(before, path)
@@ -145,7 +145,7 @@ def _keep(folder: str) -> None:
     """Copy what another made. Raises UsageError where one is kept already."""
     path = os.path.join(folder, HOOKS)
     before = os.path.join(folder, BEFORE)
-    text = _read(path) if os.path.lexists(path) else ""
+    text = read_text(path) if os.path.lexists(path) else ""
     if not text or _is_ours(text):
         return
     if os.path.lexists(before):
@@ -158,7 +158,7 @@ def _keep(folder: str) -> None:
 
 def _check_unused(folder: str) -> None:
     conf = os.path.join(folder, _CONF)
-    found = _TYPE.search(_read(conf))
+    found = _TYPE.search(read_text(conf))
     if found and found[1] == "burst_buffer/lua":
         raise UsageError(
             f"{conf} says BurstBufferType=burst_buffer/lua, and slurmctld ends at its "
@@ -171,18 +171,11 @@ def _is_ours(text: str) -> bool:
     return text.startswith(OURS)
 
 
-def _read(path: str) -> str:
-    with open(path, encoding="utf-8", errors="surrogateescape") as file:
-        return file.read()
-
-
 def hooks_text(spool: str) -> str:
     """Return the file for a service with folder ``spool``. Raises UsageError."""
     if not spool.startswith("/") or not spool.isprintable() or set(spool) & set('"\\'):
         raise UsageError(f"spool {spool!r}: an absolute path without quotes")
-    with open(_TEMPLATE, encoding="utf-8") as file:
-        text = file.read()
-    return text.replace(_SPOOL, f'local SPOOL = "{spool}"\n')
+    return read_text(_TEMPLATE).replace(_SPOOL, f'local SPOOL = "{spool}"\n')
 
 
 def dry_run_text(hooks: str) -> str:
@@ -191,8 +184,7 @@ def dry_run_text(hooks: str) -> str:
     text, is_ours = _ANY_SPOOL.subn(_NOWHERE, hooks)
     if not (is_ours and hooks.startswith(OURS)):
         return f"{_SLURM}{hooks}"
-    with open(_CALLS, encoding="utf-8") as file:
-        return f"{_SLURM}{text}\n{file.read()}"
+    return f"{_SLURM}{text}\n{read_text(_CALLS)}"
 
 
 def is_version(answer: str) -> bool:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Container, Iterator
 from typing import NamedTuple
 
-from pegasus_bb.core.files import unlink_if_there
+from pegasus_bb.core.files import read_text, unlink_if_there
 from pegasus_bb.stager.messages import complain
 from pegasus_bb.stager.ownership import locked
 
@@ -109,9 +109,8 @@ class Spool:
             if token.endswith(".new"):
                 continue
             try:
-                path = self._path("requests", token)
-                with open(path, encoding="utf-8", errors="surrogateescape") as file:
-                    request = parse_request(token, file.read())
+                text = read_text(self._path("requests", token))
+                request = parse_request(token, text)
             except OSError:
                 continue  # it stays for the next look
             except ValueError as error:

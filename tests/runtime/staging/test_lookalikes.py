@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.runtime.staging.failures import CopyFailed
-from pegasus_bb.runtime.staging.folder_lfns import copy_tree
+from pegasus_bb.runtime.staging.folder_lfns import copy_path
 from pegasus_bb.runtime.staging.lookalikes import Made
 from tests.support.folding import Fold, Folding
 
@@ -51,7 +51,7 @@ def test_a_folder_of_results_with_two_that_are_one_there_is_refused(
         (tmp_path / "from" / name).write_text(name)
     Folding(tmp_path / "to", fold, monkeypatch)
     with pytest.raises(CopyFailed, match="takes both names for one"):
-        copy_tree(str(tmp_path / "from"), str(tmp_path / "to" / "d"))
+        copy_path(str(tmp_path / "from"), str(tmp_path / "to" / "d"))
 
 
 def test_a_name_that_is_another_s_is_noticed_before_it_is_replaced(

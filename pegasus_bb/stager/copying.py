@@ -44,21 +44,21 @@ class Copying:
         self._service = service
         self._made = Made()
         self._places: set[tuple[int, int, str]] = set()  # of small files
+        self._small: list[OpenTask] = []
+        self._alone: list[WorkerTask] = []
 
     def run(self, tasks: list[WorkerTask]) -> None:
         """Do all of ``tasks``, small files first and together; what fails costs only
         itself."""
-        small: list[OpenTask] = []
-        alone: list[WorkerTask] = []
         for task in tasks:
             if _is_file(task) and self._service.begin(task.id):
-                self._do(task, lambda task: self._small(task, small, alone))
+                self._do(task, self._open_small)
             elif not _is_file(task):
-                alone.append(task)
-        self._together(small)
-        for task in alone:
+                self._alone.append(task)
+        self._together(self._small)
+        for task in self._alone:
             if self._service.begin(task.id):
-                self._do(task, self._alone)
+                self._do(task, self._do_alone)
 
     def _do(self, task: WorkerTask, work: Callable[[WorkerTask], int | None]) -> None:
         """``work`` returns the bytes that were moved; None: it has not ended."""
@@ -70,9 +70,7 @@ class Copying:
             if size is not None:
                 self._service.ended(task.id, size, None)
 
-    def _small(
-        self, task: WorkerTask, small: list[OpenTask], alone: list[WorkerTask]
-    ) -> int | None:
+    def _open_small(self, task: WorkerTask) -> int | None:
         """Open what is small, or let it wait for its turn; 0 for a move that is done
         then. Of two with one destination the second waits: the parts of files that are
         copied together have one tag. Raises OSError, PegasusBBError."""
@@ -81,12 +79,12 @@ class Copying:
             return 0
         if opened.is_small and opened.dest_key not in self._places:
             self._places.add(opened.dest_key)
-            small.append(opened)
+            self._small.append(opened)
         elif self._service.put_back(task.id):
-            alone.append(task)
+            self._alone.append(task)
         return None
 
-    def _alone(self, task: WorkerTask) -> int:
+    def _do_alone(self, task: WorkerTask) -> int:
         """Return the bytes moved. Raises OSError, PegasusBBError, Stopped."""
         if task.kind == SWEEP:
             dest = open_place(task, "dest", make=False)
@@ -176,8 +174,7 @@ class Copying:
         )
         self._service.began(numbers, mover.tag)
         for outcome in mover.move(_items(every)):
-            landed: Landed | None = outcome.landed
-            yield outcome.item.mark, landed or outcome.failure
+            yield outcome.item.mark, outcome.landed or outcome.failure
 
     def _tree(self, opened: OpenTask) -> int:
         above = opened.source.folder

@@ -33,17 +33,17 @@ async def ask(argv: Sequence[str], env: Mapping[str, str], stdin: str = "") -> F
         return Finished(124, "", f"{argv[0]} gave no answer within {_LONGEST:g} s")
     finally:
         if process.returncode is None:
-            await _kill(process)
+            kill(process)
+            with contextlib.suppress(asyncio.TimeoutError):  # a device may hold it
+                await asyncio.wait_for(process.wait(), _ENDS)
     said = (out.decode(errors="replace"), err.decode(errors="replace"))
     return Finished(process.returncode or 0, *said)
 
 
-async def _kill(process: asyncio.subprocess.Process) -> None:
-    """It has ended then, or a device holds it."""
+def kill(process: asyncio.subprocess.Process) -> None:
+    """End ``process``, which may have ended already."""
     with contextlib.suppress(ProcessLookupError):
         process.kill()
-    with contextlib.suppress(asyncio.TimeoutError):
-        await asyncio.wait_for(process.wait(), _ENDS)
 
 
 class Discards:

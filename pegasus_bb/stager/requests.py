@@ -61,10 +61,14 @@ class Requests:
         return await method(request)
 
     async def _ping(self, _: ClientRequest) -> Answer:
-        about = {"version": VERSION, "pid": os.getpid(), "since": self._begun}
-        roots = as_roots(self._config.spaces)
-        found = {**about, "roots": roots, "keys": sorted(KEYS)}
-        return {**found, "trouble": self._service.store.trouble}
+        return {
+            "version": VERSION,
+            "pid": os.getpid(),
+            "since": self._begun,
+            "roots": as_roots(self._config.spaces),
+            "keys": sorted(KEYS),
+            "trouble": self._service.store.trouble,
+        }
 
     async def _submit(self, request: ClientRequest) -> Answer:
         tasks = request.message["tasks"]
@@ -108,7 +112,7 @@ class Requests:
 
     async def _discard(self, request: ClientRequest) -> Answer:
         """A user names a dataspace, and the configuration the folder: never a path."""
-        return {"discards": self._service.freed(request.message["space"])}
+        return {"discards": self._service.discards.freed(request.message["space"])}
 
     async def _pause(self, request: ClientRequest) -> Answer:
         self._service.dispatch.pause(paused=request.message["do"] == "pause")
@@ -126,15 +130,18 @@ class Requests:
 
     async def _users(self, _: ClientRequest) -> Answer:
         counts: dict[str, Counter[str]] = defaultdict(Counter)
-        for task in self._service.tasks.values():
+        tasks = self._service.tasks.values()
+        for task in tasks:
             states = counts[str(task.uid)]
             states[task.state] += 1
             states["bytes"] += task.moved
         dispatch = self._service.dispatch
-        tasks = self._service.tasks.values()
-        targets = dispatch.targets.shown(tasks, time.monotonic())
-        about = {"paused": dispatch.is_paused, "trouble": self._service.store.trouble}
-        return {"users": counts, "targets": targets, **about}
+        return {
+            "users": counts,
+            "targets": dispatch.targets.shown(tasks, time.monotonic()),
+            "paused": dispatch.is_paused,
+            "trouble": self._service.store.trouble,
+        }
 
     async def _shown(
         self, request: ClientRequest, tasks: list[StagerTask], *, eta: bool = False

@@ -35,7 +35,7 @@ class Service:
         self._config = config
         self.spaces, self.loop = config.spaces, loop
         self._drained: Callable[[], None] | None = None
-        self._discards = Discards(config.spaces)
+        self.discards = Discards(config.spaces)
         # By task: those that are waited for, or have ended and not yet durably.
         self._ends: dict[int, asyncio.Future[None]] = {}
         self.dispatch = Dispatch(config, self._began, self._end)
@@ -129,14 +129,9 @@ class Service:
         """Whether no task waits or runs."""
         return self._retention.is_idle
 
-    def freed(self, space: str) -> bool:
-        """Note that files of a dataspace were removed; return whether its free space is
-        discarded."""
-        return self._discards.freed(space)
-
     def close(self) -> None:
         """Stop; what has not ended goes on with the next service."""
-        self._discards.close()
+        self.discards.close()
         self.dispatch.close()
         self._note_learned()
         self._note_unwritten()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import closing
 from typing import Callable, NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.paths import is_below
 from pegasus_bb.runtime.staging.digests import SHA256
 from pegasus_bb.runtime.staging.failures import CopyFailed
-from pegasus_bb.runtime.staging.hints import NO_HINT
 from pegasus_bb.runtime.staging.items import Folder, stamp
 from pegasus_bb.runtime.staging.stage_journal import StageJournal
 from pegasus_bb.runtime.staging.stage_tree import Stage
@@ -26,14 +26,13 @@ def copy_tree(
     dest: Folder,
     journal_path: str,
     tell: Callable[[int], None],
-    hint: int = NO_HINT,
+    hint: int,
 ) -> int:
     """Copy what is not there yet; the bytes of this try. ``hint``: of every file, as in
     hints.py. Raises CopyFailed, OSError."""
     _check_apart(source, dest)
     failures: list[str] = []
-    journal = StageJournal(journal_path, source.path, dest.path)
-    try:
+    with closing(StageJournal(journal_path, source.path, dest.path)) as journal:
         stage = Stage(
             source.path,
             dest.path,
@@ -44,8 +43,6 @@ def copy_tree(
             hint=hint,
         )
         stage.run(tell)
-    finally:
-        journal.close()
     if failures:
         more = len(failures) - _SHOWN
         rest = [f"and {more} more"] if more > 0 else []
@@ -56,11 +53,8 @@ def copy_tree(
 def remove_copied(source: Folder, dest: Folder, journal_path: str) -> None:
     """Remove every file of ``source`` that the journal says is in ``dest`` as it is
     now. What came or changed since stays. Raises CopyFailed then."""
-    journal = StageJournal(journal_path, source.path, dest.path)
-    try:
+    with closing(StageJournal(journal_path, source.path, dest.path)) as journal:
         left = Emptying(journal).run(source, dest)
-    finally:
-        journal.close()
     if left:
         raise CopyFailed(
             f"{source.at(left)}: it came or changed after the copy, so it stays; all "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
 import sys
@@ -13,6 +12,7 @@ from typing import Callable
 from pegasus_bb.runtime.stager_client.protocol import LONGEST, encode
 from pegasus_bb.runtime.stager_client.task import StagerTask
 from pegasus_bb.stager.conversation import Message
+from pegasus_bb.stager.programs import kill
 
 # A user may stop (SIGSTOP) the workers that run as him. A thread of their own gives
 # signs of life, so slow storage is not taken for that; a host that swaps may take long.
@@ -66,7 +66,7 @@ class WorkerProcess:
         if self._process is None:
             self._running.cancel()
         else:
-            _kill(self._process)
+            kill(self._process)
 
     async def _run(self) -> None:
         """The process becomes its user before it opens anything."""
@@ -94,7 +94,7 @@ class WorkerProcess:
                 self._on_message(self, json.loads(line.decode()))
             why = f"status {await process.wait()}"
         except (KeyError, TypeError, ValueError) as error:
-            _kill(process)
+            kill(process)
             why = f"it said what no worker says: {error!r}"
         if watching.done():
             why = f"no sign of life for {_SILENCE:.0f} seconds"
@@ -108,12 +108,7 @@ class WorkerProcess:
             await asyncio.sleep(_SILENCE / _LOOKS)
             silent = 0 if self._has_spoken or not self.tasks else silent + 1
             self._has_spoken = False
-        _kill(process)
-
-
-def _kill(process: asyncio.subprocess.Process) -> None:
-    with contextlib.suppress(ProcessLookupError):  # it has ended already
-        process.kill()
+        kill(process)
 
 
 class WorkerPool:

@@ -13,6 +13,7 @@ import pytest
 from pegasus_bb.core.units import MIB
 from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.staging.failures import CopyFailed
+from pegasus_bb.runtime.staging.hints import NO_HINT
 from pegasus_bb.runtime.staging.items import Folder
 from pegasus_bb.stager.trees import copy_tree, remove_copied
 from tests.stager.shared import client, daemon, service
@@ -122,7 +123,7 @@ def test_a_hard_link_that_is_written_to_meanwhile_stays(
     (tmp_path / "from/b").hardlink_to(tmp_path / "from/a")
     source, dest = (Folder.open(str(tmp_path / name)) for name in ("from", "to"))
     journal = str(tmp_path / "journal")
-    copy_tree(source, dest, journal, lambda _: None)
+    copy_tree(source, dest, journal, lambda _: None, NO_HINT)
     unlink = os.unlink
 
     def write_then_unlink(name: str, dir_fd: int) -> None:

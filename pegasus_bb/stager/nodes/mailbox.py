@@ -44,6 +44,72 @@ class Letter(NamedTuple):
         unlink_if_there(self.path)
 
 
+class NodeBox:
+    """The letters of one node. Methods raise OSError."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def open(self) -> None:
+        """Make its folders."""
+        for box in (ORDERS, ANSWERS):
+            os.makedirs(self._path(box), mode=0o700, exist_ok=True)
+
+    def sweep_answers(self) -> None:
+        """Remove what a killed writer left. Only the writer may."""
+        for name in os.listdir(self._path(ANSWERS)):
+            if name.endswith(_PART):
+                os.unlink(self._path(ANSWERS, name))
+
+    def post(self, box: str, folder: str, number: int, data: dict[str, Any]) -> None:
+        """Write a letter; it is durable when this returns."""
+        write_json(self._letter(box, folder, number), data)
+
+    def post_once(self, folder: str, number: int, order: dict[str, Any]) -> None:
+        """Write an order, unless it lies there."""
+        if not os.path.lexists(self._letter(ORDERS, folder, number)):
+            self.open()
+            self.post(ORDERS, folder, number, order)
+
+    def answer(self, folder: str, number: int) -> dict[str, Any] | None:
+        """Return what the node has answered to an order; None: nothing yet. Raises
+        ValueError, too."""
+        path = self._letter(ANSWERS, folder, number)
+        return Letter(folder, number, path).read() if os.path.exists(path) else None
+
+    def letters(self, box: str) -> list[Letter]:
+        """Return what lies there, older orders first."""
+        found = []
+        for name in os.listdir(self._path(box)):
+            match = _LETTER.fullmatch(name)
+            if match:
+                found.append(Letter(match[1], int(match[2]), self._path(box, name)))
+        return sorted(found, key=lambda letter: letter.number)
+
+    def beat(self) -> None:
+        """Note that the node is alive."""
+        with open(self._path("alive"), "w", encoding="ascii") as file:
+            file.write(f"{int(time.time())}\n")
+
+    def end(self) -> None:
+        """Note that the service of the node ends."""
+        with contextlib.suppress(OSError):
+            unlink_if_there(self._path("alive"))
+
+    def silence(self) -> float | None:
+        """Return seconds since the last sign of life; None where there is none."""
+        try:
+            return max(0.0, time.time() - os.stat(self._path("alive")).st_mtime)
+        except OSError:
+            return None
+
+    def _letter(self, box: str, folder: str, number: int) -> str:
+        return self._path(box, f"{folder}@{number}.json")
+
+    def _path(self, *names: str) -> str:
+        return os.path.join(self._folder, *names)
+
+
 class Mailbox:
     """Root's alone: an order names the user as whom a node copies."""
 
@@ -60,66 +126,6 @@ class Mailbox:
                 f"chmod 700 {folder}; on NFS, root must stay root (no_root_squash)"
             )
 
-    def open(self, node: str) -> None:
-        """Make the folders of ``node``. Raises OSError."""
-        for box in (ORDERS, ANSWERS):
-            os.makedirs(self._path(node, box), mode=0o700, exist_ok=True)
-
-    def sweep(self, node: str, box: str) -> None:
-        """Remove what a killed writer left. Only the writer may. Raises OSError."""
-        for name in os.listdir(self._path(node, box)):
-            if name.endswith(_PART):
-                os.unlink(self._path(node, box, name))
-
-    def post(
-        self, node: str, box: str, folder: str, number: int, data: dict[str, Any]
-    ) -> None:
-        """Write a letter; it is durable when this returns. Raises OSError."""
-        write_json(self._letter(node, box, folder, number), data)
-
-    def post_once(
-        self, node: str, folder: str, number: int, order: dict[str, Any]
-    ) -> None:
-        """Write an order, unless it lies there. Raises OSError."""
-        if not os.path.lexists(self._letter(node, ORDERS, folder, number)):
-            self.open(node)
-            self.post(node, ORDERS, folder, number, order)
-
-    def answer(self, node: str, folder: str, number: int) -> dict[str, Any] | None:
-        """Return what ``node`` has answered to an order; None: nothing yet. Raises
-        OSError, ValueError."""
-        path = self._letter(node, ANSWERS, folder, number)
-        return Letter(folder, number, path).read() if os.path.exists(path) else None
-
-    def letters(self, node: str, box: str) -> list[Letter]:
-        """Return what lies there, older orders first. Raises OSError."""
-        found = []
-        for name in os.listdir(self._path(node, box)):
-            match = _LETTER.fullmatch(name)
-            if match:
-                path = self._path(node, box, name)
-                found.append(Letter(match[1], int(match[2]), path))
-        return sorted(found, key=lambda letter: letter.number)
-
-    def beat(self, node: str) -> None:
-        """Note that ``node`` is alive. Raises OSError."""
-        with open(self._path(node, "alive"), "w", encoding="ascii") as file:
-            file.write(f"{int(time.time())}\n")
-
-    def end(self, node: str) -> None:
-        """Note that the service of ``node`` ends."""
-        with contextlib.suppress(OSError):
-            unlink_if_there(self._path(node, "alive"))
-
-    def silence(self, node: str) -> float | None:
-        """Return seconds since the last sign of life; None where there is none."""
-        try:
-            return max(0.0, time.time() - os.stat(self._path(node, "alive")).st_mtime)
-        except OSError:
-            return None
-
-    def _letter(self, node: str, box: str, folder: str, number: int) -> str:
-        return self._path(node, box, f"{folder}@{number}.json")
-
-    def _path(self, *names: str) -> str:
-        return os.path.join(self._folder, *names)
+    def of(self, node: str) -> NodeBox:
+        """Return the letters of ``node``."""
+        return NodeBox(os.path.join(self._folder, node))

@@ -56,10 +56,10 @@ class NodeAttendant:
         self._config, self._spaces, self._loop = config, service.spaces, loop
         self._pool = GranulePool(SPACE, config.path, 0, 0)
         self._lists = Lists(config.path)
-        self._mailbox = Mailbox(config.mailbox)
-        self._mailbox.open(config.name)
-        self._mailbox.sweep(config.name, ANSWERS)
-        self._trash = Trash(loop, [self._pool], service.freed)
+        self._box = Mailbox(config.mailbox).of(config.name)
+        self._box.open()
+        self._box.sweep_answers()
+        self._trash = Trash(loop, [self._pool], service.discards.freed)
         self._jobs = Records(service.store, NodeJob)
         self._transfers = JobCopies(service, self._jobs)
         self._under_way: dict[str, int] = {}  # number of the order by folder
@@ -69,15 +69,15 @@ class NodeAttendant:
     def close(self) -> None:
         """Do no order any more; all are in the box."""
         self._timer.cancel()
-        self._mailbox.end(self._config.name)
+        self._box.end()
 
     def _tick(self) -> None:
         self._timer = self._loop.call_later(self._config.poll, self._tick)
         try:
             if self._loop.time() - self._beaten >= _BEAT:
-                self._mailbox.beat(self._config.name)
+                self._box.beat()
                 self._beaten = self._loop.time()
-            letters = self._mailbox.letters(self._config.name, ORDERS)
+            letters = self._box.letters(ORDERS)
         except OSError as error:  # it may come back
             self._complain(message_of(error))
             return
@@ -178,8 +178,7 @@ class NodeAttendant:
             self._complaint = what
 
     def _answer(self, job: NodeJob, letter: Letter) -> None:
-        where = (self._config.name, ANSWERS, job.folder, letter.number)
-        self._mailbox.post(*where, job.answer)
+        self._box.post(ANSWERS, job.folder, letter.number, job.answer)
         letter.drop()
 
     def _remove(self, job: NodeJob, letter: Letter) -> None:
@@ -187,10 +186,7 @@ class NodeAttendant:
         self._transfers.cancel(job)
         self._under_way.pop(job.folder, None)
         self._trash.drop(self._pool, job.folder, lambda: None)
-        name = self._config.name
-        answers = self._mailbox.letters(name, ANSWERS)
-        older = self._mailbox.letters(name, ORDERS)
-        for other in [*answers, *older]:
+        for other in [*self._box.letters(ANSWERS), *self._box.letters(ORDERS)]:
             if other.folder == job.folder and other.number < letter.number:
                 other.drop()  # else the next look would begin it again
         self._jobs.remove(job)

@@ -216,7 +216,7 @@ class Nodes(JobCopies):
         for node in record.silent:
             order = record.order(node, config.path)
             try:
-                mailbox.post_once(node, record.folder, record.number, order)
+                mailbox.of(node).post_once(record.folder, record.number, order)
             except OSError as error:
                 self._trouble[node] = message_of(error)
                 return False
@@ -227,7 +227,8 @@ class Nodes(JobCopies):
         silent = record.silent
         for node in silent:
             try:
-                answer = self._storage[1].answer(node, record.folder, record.number)
+                box = self._storage[1].of(node)
+                answer = box.answer(record.folder, record.number)
                 self._trouble.pop(node, None)
             except (OSError, ValueError) as error:
                 self._trouble[node] = str(error)
@@ -238,7 +239,7 @@ class Nodes(JobCopies):
 
     def _state_of(self, node: str) -> str:
         """Return why there is no answer of ``node``, as far as is known."""
-        silence = self._storage[1].silence(node)
+        silence = self._storage[1].of(node).silence()
         if node in self._trouble:
             return self._trouble[node]
         if silence is None:

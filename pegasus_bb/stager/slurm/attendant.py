@@ -45,7 +45,7 @@ class Attendant:
         self._buffers = buffers = Buffers(stored, pools, trash, self._freed)
         self._nodes = nodes = Nodes(config.nodes, self._spool, service, files)
         storage = JobStorage(service.spaces, pools, buffers, trash, nodes, files)
-        self._jobs = Jobs(self._spool, files, storage, buffers, nodes)
+        self._jobs = Jobs(self._spool, storage)
 
         def trouble() -> str:
             is_paused = service.dispatch.is_paused
@@ -134,7 +134,7 @@ class Attendant:
         self._spool.forget(request.token)
 
     def _removed(self, pool: str) -> None:
-        self._service.freed(pool)
+        self._service.discards.freed(pool)
         self._freed()
 
     def _freed(self) -> None:

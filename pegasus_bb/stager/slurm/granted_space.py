@@ -55,11 +55,6 @@ class Pools:
     def _given(self, pool: GranulePool) -> Iterator[Holder]:
         return (each for each in self._all_holders() if each.pool == pool.name)
 
-    @property
-    def all(self) -> list[GranulePool]:
-        """In the order of the configuration."""
-        return list(self._pools.values())
-
     def pool(self, name: str) -> GranulePool:
         """Return the pool ``name``; the default for an empty name. Raises Refused."""
         found = self._pools.get(name or self._default)
@@ -116,7 +111,7 @@ class Pools:
                 "free": self.free(pool),
                 "per_user": pool.per_user or pool.capacity,
             }
-            for pool in self.all
+            for pool in self._pools.values()
         ]
 
     def for_slurm(self) -> str:
@@ -133,6 +128,6 @@ class Pools:
                 "quantity": pool.capacity // pool.granularity,
                 "free": self.free(pool) // pool.granularity,
             }
-            for pool in self.all
+            for pool in self._pools.values()
         ]
         return json.dumps({"pools": shown})

@@ -17,8 +17,6 @@ from typing import Callable
 from pegasus_bb.core.units import abbreviate
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.messages import complain, message_of
-from pegasus_bb.stager.nodes.node_staging import Nodes
-from pegasus_bb.stager.slurm.buffers import Buffers
 from pegasus_bb.stager.slurm.directives import PlacePair
 from pegasus_bb.stager.slurm.job import (
     BEFORE_END,
@@ -40,7 +38,6 @@ from pegasus_bb.stager.slurm.job_storage import JobStorage
 from pegasus_bb.stager.slurm.kept_results import KeptResults
 from pegasus_bb.stager.slurm.spool import HookRequest, Spool
 from pegasus_bb.stager.slurm.squeue import Queue, has_ended
-from pegasus_bb.stager.store import Records
 
 # Seconds after which Slurm has forgotten a job in one of these states. All that one has
 # made is saved then, or cannot be.
@@ -53,23 +50,15 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 class Jobs:
     """Handles the notes of hooks."""
 
-    def __init__(
-        self,
-        spool: Spool,
-        files: Records[SlurmJob],
-        storage: JobStorage,
-        buffers: Buffers,
-        nodes: Nodes,
-    ) -> None:
+    def __init__(self, spool: Spool, storage: JobStorage) -> None:
         """Knows what an earlier service knew."""
-        self._spool, self._files, self._storage = spool, files, storage
-        self._buffers, self._nodes = buffers, nodes
-        self.kept = KeptResults(files, storage, nodes)
-        self._jobs = {
-            job.number: job for job in files.all() if job.state not in (KEPT, GONE)
-        }
+        self._spool, self._storage, self._files = spool, storage, storage.files
+        self._buffers, self._nodes = storage.buffers, storage.nodes
+        self.kept = KeptResults(storage)
+        every = self._files.all()
+        self._jobs = {job.number: job for job in every if job.state not in (KEPT, GONE)}
         self._unreported: set[SlurmJob] = set()  # the hooks do not know their state yet
-        buffers.is_used = self._uses
+        self._buffers.is_used = self._uses
         self._steps: dict[str, Callable[[SlurmJob], None]] = {
             "data_in": self._stage_in,
             "pre_run": self._run,
@@ -229,7 +218,7 @@ class Jobs:
 
     def _run(self, job: SlurmJob) -> None:
         if job.state == STAGED_IN:
-            self._change(job, RUNNING)
+            self._change(job, RUNNING, job.message)
 
     def _stage_nodes(self, job: SlurmJob, request: HookRequest) -> None:
         """pre_run waits; Slurm tears the job down where it fails. Raises OSError."""
@@ -292,11 +281,9 @@ class Jobs:
         except OSError as error:
             complain(f"job {job.number}: {message_of(error)}")
 
-    def _change(self, job: SlurmJob, state: str, message: str | None = None) -> None:
+    def _change(self, job: SlurmJob, state: str, message: str) -> None:
         """Write the record first, then report to the hooks, which may come later.
         Raises OSError where it is not recorded."""
-        if message is None:
-            message = job.message
         self._files.save(job, state=state, changed_at=time.time(), message=message)
         if state in (FAILED_IN, FAILED_OUT):
             complain(f"job {job.number} of uid {job.uid}: {state}: {job.message}")

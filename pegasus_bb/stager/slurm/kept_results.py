@@ -10,10 +10,8 @@ from typing import Any
 from pegasus_bb.core.units import abbreviate
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.messages import complain, message_of
-from pegasus_bb.stager.nodes.node_staging import Nodes
 from pegasus_bb.stager.slurm.job import GONE, KEPT, SlurmJob
 from pegasus_bb.stager.slurm.job_storage import JobStorage
-from pegasus_bb.stager.store import Records
 
 _SHOWN = 20  # destinations of one job
 
@@ -22,18 +20,16 @@ _SHOWN = 20  # destinations of one job
 class KeptResults:
     """Those of jobs that Slurm has forgotten."""
 
-    files: Records[SlurmJob]
     storage: JobStorage
-    nodes: Nodes
 
     @property
     def jobs(self) -> list[SlurmJob]:
         """Also those of which only the removal is left."""
-        return [job for job in self.files.all() if job.state in (KEPT, GONE)]
+        return [job for job in self.storage.files.all() if job.state in (KEPT, GONE)]
 
     def keep(self, job: SlurmJob) -> None:
         """Keep ``job`` from now on; copies under way go on. Raises OSError."""
-        self.files.save(job, state=KEPT)
+        self.storage.files.save(job, state=KEPT)
         self._report(job, job.message or "it ended before its results were saved")
         self._save_results(job)
 
@@ -43,7 +39,7 @@ class KeptResults:
         for job in self.jobs:
             if job.state == GONE:
                 self._copied(job, [])
-            elif not self.nodes.is_copying(job):
+            elif not self.storage.nodes.is_copying(job):
                 self._save_results(job)
 
     def as_json(self, uid: int) -> list[dict[str, Any]]:
@@ -55,7 +51,7 @@ class KeptResults:
                 "size": job.size,
                 "created": job.noted_at,
                 "path": self.storage.path(job),
-                "nodes": self.nodes.of(job),
+                "nodes": self.storage.nodes.of(job),
                 "dests": [dest for _, dest in job.directives.stage_out[:_SHOWN]],
                 "message": job.message,
             }
@@ -78,7 +74,7 @@ class KeptResults:
     def _save_results(self, job: SlurmJob) -> None:
         try:
             places = self.storage.resolve(job, job.directives.stage_out)
-            self.nodes.copy(job, places, None, partial(self._copied, job))
+            self.storage.nodes.copy(job, places, None, partial(self._copied, job))
         except (Refused, OSError) as error:
             self._report(job, message_of(error))
 
@@ -97,10 +93,10 @@ class KeptResults:
         complain(f"job {job.number} of uid {job.uid}: its results are kept: {message}")
         job.message = message
         with contextlib.suppress(OSError):  # the words only
-            self.files.save(job)
+            self.storage.files.save(job)
 
     def _drop(self, job: SlurmJob) -> None:
         """The record says it first: results that would be saved again might be those of
         a later job in a folder of the same name. Raises OSError; ``retry`` goes on."""
-        self.files.save(job, state=GONE)
+        self.storage.files.save(job, state=GONE)
         self.storage.end(job)

@@ -158,26 +158,20 @@ class Trash:
             self._removing[left].append(then)
             return
         self._removing[left] = [then]
+        self._remove(left)
 
-        def removed() -> None:
-            for each in self._removing.pop(left):
-                each()
-            self._freed(left.pool.name)
-
-        self._remove(left.path, removed)
-
-    def _remove(self, path: str, then: Then) -> None:
-        """Call ``then`` once ``path`` is gone, however often that has to be tried."""
-        emptying = self._loop.create_task(self._empty(path, then))
+    def _remove(self, left: Left) -> None:
+        emptying = self._loop.create_task(self._empty(left))
         self._emptying.add(emptying)
         emptying.add_done_callback(self._emptying.discard)
 
-    async def _empty(self, path: str, then: Then) -> None:
+    async def _empty(self, left: Left) -> None:
+        """Remove it, however often that has to be tried."""
         reported = ""
         while True:
             try:
                 async with self._turns:
-                    why = await self._loop.run_in_executor(None, why_left, path)
+                    why = await self._loop.run_in_executor(None, why_left, left.path)
             except NotInTime:
                 continue
             if not why:
@@ -186,7 +180,12 @@ class Trash:
                 complain(f"not removed, so its space stays in use: {why}")
             reported = why
             await asyncio.sleep(_AGAIN)
-        then()
+        self._gone(left)
+
+    def _gone(self, left: Left) -> None:
+        for then in self._removing.pop(left):
+            then()
+        self._freed(left.pool.name)
 
 
 def why_left(path: str) -> str:

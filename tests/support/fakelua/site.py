@@ -20,7 +20,7 @@ from pegasus_bb.stager.slurm.buffers import Buffer, Buffers
 from pegasus_bb.stager.slurm.granted_space import Pools
 from pegasus_bb.stager.slurm.questions import Questions
 from pegasus_bb.stager.slurm.slurm_config import GranulePool
-from pegasus_bb.stager.slurm.space_folders import Trash
+from pegasus_bb.stager.slurm.space_folders import Left, Trash
 from pegasus_bb.stager.slurm.spool import HookRequest
 from pegasus_bb.stager.store import Records, Store
 
@@ -31,9 +31,9 @@ class TrashNow(Trash):
     def __init__(self) -> None:
         super().__init__(cast(Any, None), (), bool)
 
-    def _remove(self, path: str, then: Callable[[], None]) -> None:
-        remove(path)
-        then()
+    def _remove(self, left: Left) -> None:
+        remove(left.path)
+        self._gone(left)
 
 
 class _Jobs:

@@ -82,7 +82,7 @@ def test_an_order_that_comes_twice_changes_nothing(site: NodeSite, n1: Node) -> 
     job.stage_in()
     hook = job.pre_run()
     until(lambda: n1.orders)
-    [letter] = Mailbox(str(site.mailbox)).letters("n1", ORDERS)
+    [letter] = Mailbox(str(site.mailbox)).of("n1").letters(ORDERS)
     text = Path(letter.path).read_text()
     n1.resume()
     assert job.begun(hook) == (SUCCESS, "")

@@ -30,8 +30,8 @@ class NodeNeeds(NamedTuple):
     """A node of the DAG and what its job needs. Most nodes need nothing."""
 
     name: str
-    links: Mapping[str, str]  # LFN -> path on the PFS
-    reservation: Mapping[str, Any]  # its job reservation; empty if it has none
+    links: Mapping[str, str] = {}  # LFN -> path on the PFS
+    reservation: Mapping[str, Any] = {}  # its job reservation; empty if it has none
     pools: Mapping[str, str] = {}  # LFN -> pool of the tier
     hints: Mapping[str, int] = {}  # LFN of an output that launch creates -> hint
     private: Mapping[str, Any] = {}  # of its private folder; empty if it has none
@@ -113,16 +113,9 @@ class BBDir:
         """What node ``name`` needs at its start. Raises UsageError."""
         file = os.path.join(self._nodes, f"{name}.json")
         if not os.path.exists(self.file(file)):
-            return NodeNeeds(name, {}, {})
+            return NodeNeeds(name)
         data = self._read(file, dict)
-        return NodeNeeds(
-            name,
-            data.get("links", {}),
-            data.get("reservation", {}),
-            data.get("pools", {}),
-            data.get("hints", {}),
-            data.get("private", {}),
-        )
+        return NodeNeeds(name, *(data.get(key, {}) for key in NodeNeeds._fields[1:]))
 
     def node_of_job(self, environ: Mapping[str, str]) -> NodeNeeds:
         """The node of this job. Raises UsageError if it is not known."""
@@ -134,7 +127,7 @@ class BBDir:
                 f"PEGASUS_DAG_JOB_ID is {name!r}, so the files of this job are not "
                 "known; the submit file must set it in the job's environment"
             )
-        return NodeNeeds("", {}, {})
+        return NodeNeeds("")
 
     def _read(
         self, name: str, make: Callable[[Any], T], advice: str = "plan again"

@@ -22,12 +22,18 @@ def run_with_hints(hinted: Mapping[str, int] | None, run: Callable[[], int]) -> 
     if not hinted:
         return run()
     for path, hint in hinted.items():
-        _try(lambda: _make(path, hint))  # noqa: B023 - called at once
+        try:
+            _make(path, hint)
+        except OSError:
+            pass
     try:
         return run()
     finally:
         for path in hinted:
-            _try(lambda: _remove_unwritten(path))  # noqa: B023 - called at once
+            try:
+                _remove_unwritten(path)
+            except OSError:
+                pass
 
 
 def _make(path: str, hint: int) -> None:
@@ -53,10 +59,3 @@ def _remove_unwritten(path: str) -> None:
     status = os.stat(path)
     if (status.st_size, status.st_mtime_ns) == (0, _NEVER):
         os.unlink(os.path.realpath(path))
-
-
-def _try(work: Callable[[], None]) -> None:
-    try:
-        work()
-    except OSError:
-        pass

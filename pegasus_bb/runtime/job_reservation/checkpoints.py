@@ -70,7 +70,8 @@ def save(checkpoint: Checkpoint, copies: str, *, trusts_time: bool = False) -> i
 def _save(checkpoint: Checkpoint, copies: str, *, trusts_time: bool) -> int:
     _, here, home = checkpoint
     state = state_of(here)
-    is_alike = _is_file(home) and state_of(home) == state
+    is_file = os.path.isfile(home) and not os.path.islink(home)
+    is_alike = is_file and state_of(home) == state
     if is_alike and (trusts_time or _has_bytes(home, digest_path(here))):
         return -1
     os.makedirs(copies, exist_ok=True)
@@ -82,10 +83,6 @@ def _save(checkpoint: Checkpoint, copies: str, *, trusts_time: bool) -> int:
     _keep_time(copy, state)
     _give_name(copy, home)
     return copied.size
-
-
-def _is_file(path: str) -> bool:
-    return os.path.isfile(path) and not os.path.islink(path)
 
 
 def _is_folder(path: str) -> bool:

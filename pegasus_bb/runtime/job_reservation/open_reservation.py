@@ -19,6 +19,7 @@ from pegasus_bb.core.removal import remove
 from pegasus_bb.core.units import format_duration, format_size
 from pegasus_bb.model.reservation import Request, State
 from pegasus_bb.runtime.backends.backend_table import open_backend
+from pegasus_bb.runtime.backends.base import Backend
 from pegasus_bb.runtime.bbdir import ELSEWHERE, BBDir, NodeNeeds
 from pegasus_bb.runtime.bind import Binding, shared_binding, submit_dir_binding
 from pegasus_bb.runtime.job_reservation.disk import TierFull, is_full, on_the_disk
@@ -330,7 +331,7 @@ def _granted(
         program.list_event("refused", own, bb.submit_dir)
         raise
     try:
-        _await(own, patience)
+        _await(backend, own, patience)
         base = backend.path(own, {})
         remove(os.path.join(base, "run"))  # of a killed try
         yield base
@@ -342,8 +343,7 @@ def _granted(
             tell(f"{own.name} was not given back: {error}")
 
 
-def _await(own: Request, patience: float) -> None:
-    backend = open_backend(own.backend, own.settings)
+def _await(backend: Backend, own: Request, patience: float) -> None:
     until = time.monotonic() + patience
     while True:
         backend.settle()

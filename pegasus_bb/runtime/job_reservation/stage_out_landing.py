@@ -57,12 +57,10 @@ class StageOutLanding:
         if not os.path.isdir(self._scratch):
             message = f"{self._scratch} cannot be seen on this machine: it has to be"
             return {next(iter(self._files)): message} if self._files else {}
-        faults = {lfn: self._size_fault(lfn) for lfn in self._files}
-        faults = {lfn: message for lfn, message in faults.items() if message}
-        if faults:
-            return faults
-        faults = {lfn: self._digest_fault(lfn, wrong) for lfn in self._files}
-        return {lfn: message for lfn, message in faults.items() if message}
+        faults = {lfn: why for lfn in self._files if (why := self._size_fault(lfn))}
+        return faults or {
+            lfn: why for lfn in self._files if (why := self._digest_fault(lfn, wrong))
+        }
 
     def sync(self) -> None:
         """Make all that has arrived durable. May be repeated. Raises OSError."""

@@ -279,9 +279,9 @@ class Tree:
         if _is_named(before, dest, name):
             return
         part = part_of(name, self._tag)
-        sides = (first.fd, dest.fd)
+        sides = {"src_dir_fd": first.fd, "dst_dir_fd": dest.fd}
         try:
-            _link_file(known, part, *sides)
+            os.link(known, part, **sides, follow_symlinks=False)
         except OSError as error:
             warn_refused(HARD_LINK, dest.at(name), error)
             source = _open_below(self._top[0], os.path.dirname(each.name))
@@ -354,10 +354,6 @@ def _is_named(file: os.stat_result, folder: Folder, name: str) -> bool:
     except OSError:
         return False
     return os.path.samestat(file, there)
-
-
-def _link_file(name: str, part: str, source: int, dest: int) -> None:
-    os.link(name, part, src_dir_fd=source, dst_dir_fd=dest, follow_symlinks=False)
 
 
 def _link(folder: Folder, name: str) -> str:

@@ -152,9 +152,9 @@ class FileTransfers:
             raise CopyFailed(f"{path}: is not there")
         return path
 
-    def _wants_link(self, lfn: object, dest: Url) -> bool:
+    def _wants_link(self, lfn: str | None, dest: Url) -> bool:
         """The placement decides; for a file that it does not have, the URL."""
-        entry = self._scratch.entry(lfn if isinstance(lfn, str) else None)
+        entry = self._scratch.entry(lfn)
         if entry:
             return bool(entry.get("tier") == PFS and entry.get("how") == "link")
         return dest.scheme == "symlink" or self._links

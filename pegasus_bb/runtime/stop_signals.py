@@ -16,7 +16,7 @@ from types import FrameType
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.light_typing import NamedTuple
 from pegasus_bb.runtime import proc
-from pegasus_bb.runtime.beside import fork_beside, kill
+from pegasus_bb.runtime.fork_worker import fork_worker, kill
 
 _ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGXCPU)
 _CAUGHT = (*proc.FORWARDED, signal.SIGXCPU)
@@ -72,7 +72,7 @@ class StopSignals:
             _write(say, _END)
 
         try:
-            pid = fork_beside(work_and_say)
+            pid = fork_worker(work_and_say)
         finally:
             os.close(say)
         try:

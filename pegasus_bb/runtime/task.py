@@ -51,7 +51,7 @@ def run_task(
         tell(make_link(link))
     status = run_with_hints(hinted, lambda: run_command(bb, argv, environ))
     if status:
-        from pegasus_bb.runtime.missing_service import note_absent
+        from pegasus_bb.runtime.absent_notes import note_absent
 
         tell(unmade_message(links))
         note_absent(bb, binding, environ.get("PEGASUS_DAG_JOB_ID", ""))

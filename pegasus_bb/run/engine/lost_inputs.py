@@ -30,8 +30,8 @@ from pegasus_bb.run.engine.redo import (
     with_nodes_below,
 )
 from pegasus_bb.run.engine.submitdir import SubmitDir
+from pegasus_bb.runtime.absent_notes import absent_files, forget_absent
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.missing_service import absent_files, forget_absent
 from pegasus_bb.runtime.programs.delete import file_folders
 from pegasus_bb.runtime.results_guard import ResultsGuard, local_path
 from pegasus_bb.runtime.transfers.transfer_jobs import Transfer, read_jobs

@@ -4,12 +4,8 @@ what a transfer is paced by, and what is simulated."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
-from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from typing import Any
+from pegasus_bb.core.light_typing import NamedTuple
 
 GB = 1e9  # bytes
 # stripes of a segment
@@ -28,11 +24,6 @@ class Curve(NamedTuple):
     upper: int = UPPER  # stripes; more make it no faster
     lower: int = LOWER
     plateau: float = math.inf  # GB/s that it never exceeds: Fig. 7
-
-    @classmethod
-    def of_json(cls, data: Mapping[str, Any]) -> Curve:
-        """Raises TypeError."""
-        return cls(**data)
 
     def bandwidth(self, n_io: int) -> float:
         """Eq. 4: bytes per second of one segment."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.units import format_size
-from pegasus_bb.runtime.beside import fork_beside, kill
+from pegasus_bb.runtime.fork_worker import fork_worker, kill
 from pegasus_bb.runtime.job_reservation.checkpoints import (
     Checkpoint,
     State,
@@ -33,7 +33,7 @@ def draining(
     if not (checkpoints and every):
         yield
         return
-    pid = fork_beside(Drainer(checkpoints, copies, every).run)
+    pid = fork_worker(Drainer(checkpoints, copies, every).run)
     try:
         yield
     finally:

@@ -13,7 +13,7 @@ import select
 import time
 from collections.abc import Callable, Iterator, MutableMapping
 
-from pegasus_bb.runtime.beside import fork_beside
+from pegasus_bb.runtime.fork_worker import fork_worker
 from pegasus_bb.runtime.records.streams import NODE_TEMP
 from pegasus_bb.runtime.task import discard
 
@@ -75,7 +75,7 @@ def _watch(folder: str) -> tuple[int, int, int]:
         os.close(answer)
         os.write(say, str(_peak_until(ended, folder)).encode())
 
-    pid = fork_beside(look)
+    pid = fork_worker(look)
     os.close(ended)
     os.close(say)
     return pid, stop, answer

@@ -115,10 +115,9 @@ def _durably(by: Move, segments: Segments) -> Move:
 
 
 def _ways() -> Iterator[Way]:
-    if hasattr(os, "copy_file_range"):  # Python 3.8
+    if hasattr(os, "copy_file_range"):  # of glibc 2.27
         yield _copy_file_range
-    if hasattr(os, "sendfile"):
-        yield _sendfile
+    yield _sendfile
     yield _read_and_write
 
 

@@ -148,7 +148,7 @@ class Drains:
         target = self._note["target"]
         targets = [DrainTargetPace("of this run", own, rate)] if rate else []
         if target:
-            curve = Curve.of_json(target["curve"]) if target.get("curve") else None
+            curve = Curve(**target["curve"]) if target.get("curve") else None
             folder = target.get("registry") or own
             if not (rate and folder == own):
                 targets.append(

@@ -47,8 +47,8 @@ class Letter(NamedTuple):
 class NodeBox:
     """The letters of one node. Methods raise OSError."""
 
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
+    def __init__(self, mailbox: str, node: str) -> None:
+        self._folder = os.path.join(mailbox, node)
 
     def open(self) -> None:
         """Make its folders."""
@@ -110,22 +110,15 @@ class NodeBox:
         return os.path.join(self._folder, *names)
 
 
-class Mailbox:
-    """Root's alone: an order names the user as whom a node copies."""
-
-    def __init__(self, folder: str) -> None:
-        """Raises OSError; UsageError where another user could write letters."""
-        self._folder = folder
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        found = os.stat(folder)
-        if found.st_uid != os.getuid() or found.st_mode & 0o077:
-            raise UsageError(
-                f"mailbox {folder}: it is uid {found.st_uid}'s with mode "
-                f"{found.st_mode & 0o777:o}; this service is uid {os.getuid()}'s and "
-                f"wants it for itself; fix: chown -R {os.getuid()} {folder} && "
-                f"chmod 700 {folder}; on NFS, root must stay root (no_root_squash)"
-            )
-
-    def of(self, node: str) -> NodeBox:
-        """Return the letters of ``node``."""
-        return NodeBox(os.path.join(self._folder, node))
+def check_mailbox(folder: str) -> None:
+    """Make it, if it is not there: root's alone, for an order names the user as whom a
+    node copies. Raises OSError; UsageError where another user could write letters."""
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    found = os.stat(folder)
+    if found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise UsageError(
+            f"mailbox {folder}: it is uid {found.st_uid}'s with mode "
+            f"{found.st_mode & 0o777:o}; this service is uid {os.getuid()}'s and "
+            f"wants it for itself; fix: chown -R {os.getuid()} {folder} && "
+            f"chmod 700 {folder}; on NFS, root must stay root (no_root_squash)"
+        )

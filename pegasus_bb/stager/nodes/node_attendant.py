@@ -10,7 +10,13 @@ from typing import Any
 from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.stager.messages import complain, message_of
 from pegasus_bb.stager.nodes.contents import Files
-from pegasus_bb.stager.nodes.mailbox import ANSWERS, ORDERS, Letter, Mailbox
+from pegasus_bb.stager.nodes.mailbox import (
+    ANSWERS,
+    ORDERS,
+    Letter,
+    NodeBox,
+    check_mailbox,
+)
 from pegasus_bb.stager.nodes.orders import GONE, IN, LIST
 from pegasus_bb.stager.programs import ask
 from pegasus_bb.stager.service import Service
@@ -56,7 +62,8 @@ class NodeAttendant:
         self._config, self._spaces, self._loop = config, service.spaces, loop
         self._pool = GranulePool(SPACE, config.path, 0, 0)
         self._lists = Lists(config.path)
-        self._box = Mailbox(config.mailbox).of(config.name)
+        check_mailbox(config.mailbox)
+        self._box = NodeBox(config.mailbox, config.name)
         self._box.open()
         self._box.sweep_answers()
         self._trash = Trash(loop, [self._pool], service.discards.freed)

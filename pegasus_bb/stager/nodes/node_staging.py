@@ -17,8 +17,8 @@ from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.messages import message_of
 from pegasus_bb.stager.nodes.contents import conflicts, divide
-from pegasus_bb.stager.nodes.mailbox import Mailbox
-from pegasus_bb.stager.nodes.names import expand
+from pegasus_bb.stager.nodes.hostlist import expand
+from pegasus_bb.stager.nodes.mailbox import NodeBox, check_mailbox
 from pegasus_bb.stager.nodes.orders import GONE, IN, LIST, OUT, NodesRecord
 from pegasus_bb.stager.service import Service
 from pegasus_bb.stager.slurm.directives import is_on_node
@@ -47,7 +47,9 @@ class Nodes(JobCopies):
         """``service`` has the records of an earlier one, too. Raises OSError,
         UsageError."""
         super().__init__(service, files)
-        self._of_site = config and (config, Mailbox(config.mailbox))
+        if config is not None:
+            check_mailbox(config.mailbox)
+        self._of_site = config
         self._trouble: dict[str, str] = {}  # with the letters of a node
         self._spool, self._spaces = spool, service.spaces
         self._records = Records(service.store, NodesRecord)
@@ -60,9 +62,9 @@ class Nodes(JobCopies):
         self._not_before: dict[str, float] = {}  # time.monotonic() of the next try
 
     @property
-    def _storage(self) -> tuple[NodesConfig, Mailbox]:
-        """What a site with storage on its nodes has. Raises Refused where the site has
-        none; then there are no records."""
+    def _config(self) -> NodesConfig:
+        """Raises Refused where the site has no storage on nodes; then there are no
+        records."""
         if self._of_site is None:
             raise Refused(
                 "no-nodes",
@@ -73,7 +75,7 @@ class Nodes(JobCopies):
 
     def path(self, job: SlurmJob) -> str:
         """Return the path of the job's folder on each of its nodes. Raises Refused."""
-        return os.path.join(self._storage[0].path, job.life)
+        return os.path.join(self._config.path, job.life)
 
     def of(self, job: SlurmJob) -> list[str]:
         """Return the nodes that have the job's folder, or may have."""
@@ -96,7 +98,7 @@ class Nodes(JobCopies):
         record = self._records.get(job.life) or NodesRecord(job)
         is_known = record.want == IN and record.hosts == nodes and not record.failures
         record.token = request.token
-        record.deadline = request.noted_at + self._storage[0].timeout
+        record.deadline = request.noted_at + self._config.timeout
         if not is_known:
             copies = _as_paths(self._spaces, [p for p in places if is_on_node(p[1])])
             record.hosts = nodes
@@ -212,23 +214,24 @@ class Nodes(JobCopies):
 
     def _send(self, record: NodesRecord) -> bool:
         """Write the order's letters that are not there; whether all of them are."""
-        config, mailbox = self._storage
         for node in record.silent:
-            order = record.order(node, config.path)
+            order = record.order(node, self._config.path)
             try:
-                mailbox.of(node).post_once(record.folder, record.number, order)
+                self._box(node).post_once(record.folder, record.number, order)
             except OSError as error:
                 self._trouble[node] = message_of(error)
                 return False
         return True
+
+    def _box(self, node: str) -> NodeBox:
+        return NodeBox(self._config.mailbox, node)
 
     def _collect(self, record: NodesRecord) -> bool:
         """Whether ``record`` got an answer that was not there before."""
         silent = record.silent
         for node in silent:
             try:
-                box = self._storage[1].of(node)
-                answer = box.answer(record.folder, record.number)
+                answer = self._box(node).answer(record.folder, record.number)
                 self._trouble.pop(node, None)
             except (OSError, ValueError) as error:
                 self._trouble[node] = str(error)
@@ -239,7 +242,7 @@ class Nodes(JobCopies):
 
     def _state_of(self, node: str) -> str:
         """Return why there is no answer of ``node``, as far as is known."""
-        silence = self._storage[1].of(node).silence()
+        silence = self._box(node).silence()
         if node in self._trouble:
             return self._trouble[node]
         if silence is None:
@@ -282,7 +285,7 @@ class Nodes(JobCopies):
     def _give_up(self, record: NodesRecord) -> None:
         """pre_run fails: Slurm tears the job down, and tries again later."""
         silent = [f"{node} ({self._state_of(node)})" for node in record.silent]
-        late = f"after {self._storage[0].timeout} s: {abbreviate(silent)}"
+        late = f"after {self._config.timeout} s: {abbreviate(silent)}"
         self._let_go(record, f"the data is not on the job's nodes {late}")
 
     def _answer_pre_run(self, record: NodesRecord, message: str) -> None:

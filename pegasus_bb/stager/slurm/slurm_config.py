@@ -11,7 +11,7 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import parse_duration, parse_size
 from pegasus_bb.runtime.stager_client.dataspace import Dataspace, Dataspaces
 from pegasus_bb.stager.config_checks import Section
-from pegasus_bb.stager.nodes.names import is_name
+from pegasus_bb.stager.nodes.hostlist import is_name
 
 SPACE = "node"  # node://PATH in directives, and a dataspace of a node's own service
 _PATIENCE = "240s"  # Slurm ends pre_run after OtherTimeout, 300 s by default

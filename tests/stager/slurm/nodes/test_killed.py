@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.stager.nodes.mailbox import ORDERS, Mailbox
+from pegasus_bb.stager.nodes.mailbox import ORDERS, NodeBox
 from tests.support.slurm_stager import SUCCESS
 from tests.support.waiting import until
 
@@ -82,7 +82,7 @@ def test_an_order_that_comes_twice_changes_nothing(site: NodeSite, n1: Node) -> 
     job.stage_in()
     hook = job.pre_run()
     until(lambda: n1.orders)
-    [letter] = Mailbox(str(site.mailbox)).of("n1").letters(ORDERS)
+    [letter] = NodeBox(str(site.mailbox), "n1").letters(ORDERS)
     text = Path(letter.path).read_text()
     n1.resume()
     assert job.begun(hook) == (SUCCESS, "")

@@ -1,4 +1,4 @@
-"""Processes of launch beside a task, and after it."""
+"""Workers: processes that launch forks to do something beside its task, or after it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pegasus_bb.runtime.proc import FORWARDED, parent_death_signal
 _OF_THE_JOB = (*FORWARDED, signal.SIGXCPU)
 
 
-def fork_beside(work: Callable[[], None]) -> int:
+def fork_worker(work: Callable[[], None]) -> int:
     """Start a process that does ``work``; its number. Signals of the job do not reach
     it: launch ends it, and it dies with launch. Raises OSError."""
     parent = os.getpid()

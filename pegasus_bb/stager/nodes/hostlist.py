@@ -1,4 +1,4 @@
-"""Slurm's lists of hosts: ``n[1-3,07],login`` are five names."""
+"""Slurm's hostlists: ``n[1-3,07],login`` are five names."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pegasus_bb.stager.nodes.names import expand
+from pegasus_bb.stager.nodes.hostlist import expand
 
 
 @pytest.mark.parametrize(

@@ -123,9 +123,9 @@ def submit_dir_binding(bb: BBDir, environ: dict[str, str]) -> Binding | None:
 
 
 def _path(bb: BBDir, request: Request, environ: dict[str, str]) -> str:
-    from pegasus_bb.runtime.backends.backend_table import open_backend
+    from pegasus_bb.runtime.backends.backend_table import backend_of
 
-    backend = open_backend(request.backend, request.settings)
+    backend = backend_of(request)
     if request.fallback == "fail":
         return backend.path(request, environ)
     from pegasus_bb.runtime.storage_decision import (

@@ -16,7 +16,7 @@ from pegasus_bb.core.errors import (
 )
 from pegasus_bb.core.units import format_size
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
-from pegasus_bb.runtime.backends.backend_table import open_backend
+from pegasus_bb.runtime.backends.backend_table import backend_of
 from pegasus_bb.runtime.backends.base import Backend
 from pegasus_bb.runtime.programs import program
 from pegasus_bb.runtime.reservation_identity import GONE, foreign, mismatch, on_storage
@@ -133,7 +133,7 @@ def why_storage_is_gone(request: Request, place: str) -> str:
 
     Raises ReservationFailed if the reservation is there, or is known to be absent.
     """
-    backend = open_backend(request.backend, request.settings)
+    backend = backend_of(request)
     why = backend.why_other_storage(place) or why_unknown(request)
     if not why:
         discard = release_command(request.name, loses_nothing=False)
@@ -146,7 +146,7 @@ def why_storage_is_gone(request: Request, place: str) -> str:
 
 def why_unknown(request: Request) -> str:
     """Why nothing tells whether the reservation is there; empty if something does."""
-    backend = open_backend(request.backend, request.settings)
+    backend = backend_of(request)
     shown = backend.status(request)
     if shown.state is State.UNKNOWN:
         return shown.message
@@ -175,7 +175,7 @@ def discard_orphan(request: Request, asked: float, submit_dir: str) -> str:
     Only a user may request this, because no record tells which data are safe. Raises
     ReservationFailed, SchedulerUnreachable.
     """
-    backend = open_backend(request.backend, request.settings)
+    backend = backend_of(request)
     message = release_reservation(
         request,
         Reservation(request.name, request.backend, request.uuid, asked),

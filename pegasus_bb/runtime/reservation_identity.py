@@ -12,7 +12,7 @@ from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.units import format_size
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.runtime import manifest
-from pegasus_bb.runtime.backends.backend_table import open_backend
+from pegasus_bb.runtime.backends.backend_table import backend_of
 from pegasus_bb.runtime.backends.base import Backend
 from pegasus_bb.runtime.bbdir import BBDir
 
@@ -66,7 +66,7 @@ def status(
     (reservation.json is lost) the reservation may exist. Raises UsageError.
     """
     request = bb.request()
-    backend = backend or open_backend(request.backend, request.settings)
+    backend = backend or backend_of(request)
     return judge(bb, backend, request, noted, backend.status(request))
 
 
@@ -120,7 +120,7 @@ def note_ready(bb: BBDir, noted: Reservation, status: Status) -> None:
             "requested_at": noted.requested_at,
             "size": status.size,
             "created": status.created,
-            "place": open_backend(request.backend, request.settings).storage_id(),
+            "place": backend_of(request).storage_id(),
             "unaccounted": status.unaccounted,
             "time": time.time(),
         }
@@ -184,7 +184,7 @@ def recover_note(bb: BBDir) -> Reservation | None:
     if last_storage_id(bb):
         shown = status(bb, None)
     else:  # it was never ready, so there is no other storage to compare with
-        shown = open_backend(request.backend, request.settings).status(request)
+        shown = backend_of(request).status(request)
     if shown.state is State.UNKNOWN:
         raise SchedulerUnreachable(f"{request.name} was kept: {shown.message}")
     if shown.state.is_missing:

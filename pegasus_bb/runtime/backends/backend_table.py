@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from pegasus_bb.core.errors import UsageError
+from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.backends.base import Backend
 
 
@@ -52,3 +53,8 @@ def open_backend(backend: str, settings: Mapping[str, str]) -> Backend:
             "(key `backend` of the tier in x-storage-tiers)"
         )
     return BACKENDS[backend](settings)
+
+
+def backend_of(request: Request) -> Backend:
+    """As ``open_backend``, for the tier that ``request`` is made to."""
+    return open_backend(request.backend, request.settings)

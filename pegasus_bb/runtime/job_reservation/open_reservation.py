@@ -18,7 +18,7 @@ from pegasus_bb.core.files import write_json
 from pegasus_bb.core.removal import remove
 from pegasus_bb.core.units import format_duration, format_size
 from pegasus_bb.model.reservation import Request, State
-from pegasus_bb.runtime.backends.backend_table import open_backend
+from pegasus_bb.runtime.backends.backend_table import backend_of
 from pegasus_bb.runtime.backends.base import Backend
 from pegasus_bb.runtime.bbdir import ELSEWHERE, BBDir, NodeNeeds
 from pegasus_bb.runtime.bind import Binding, shared_binding, submit_dir_binding
@@ -323,7 +323,7 @@ def _granted(
     bb: BBDir, request: Request, reservation: PlannedReservation, patience: float
 ) -> Iterator[str]:
     own = own_request(request, reservation)
-    backend = open_backend(own.backend, own.settings)
+    backend = backend_of(own)
     program.list_request(bb, own)
     try:
         backend.create(own)

@@ -18,7 +18,7 @@ from pegasus_bb.core.units import format_count, format_size
 from pegasus_bb.model.reservation import Request, Reservation, State
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.backends import identity
-from pegasus_bb.runtime.backends.backend_table import open_backend
+from pegasus_bb.runtime.backends.backend_table import backend_of
 from pegasus_bb.runtime.backends.base import Backend
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.programs import program
@@ -65,7 +65,7 @@ def release(
     """
     request = bb.request()
     noted = _noted(bb)
-    backend = open_backend(request.backend, request.settings)
+    backend = backend_of(request)
     decision = on_the_pfs(bb, request)
     if decision and not (discard or why_nothing_lost):
         _check_on_the_pfs(bb, decision)

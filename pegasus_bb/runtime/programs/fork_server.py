@@ -22,7 +22,7 @@ from importlib import import_module
 from pegasus_bb.core.errors import USAGE, PegasusBBError
 from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.runtime import proc
-from pegasus_bb.runtime.backends.backend_table import open_backend
+from pegasus_bb.runtime.backends.backend_table import backend_of
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.own_programs import PROGRAMS, become, freeze, load, own_program
 
@@ -121,7 +121,7 @@ def _load_for_jobs() -> None:
     with contextlib.suppress(PegasusBBError):  # the job says it
         if bb.has_request:
             request = bb.request()
-            open_backend(request.backend, request.settings)
+            backend_of(request)
     freeze()
 
 

@@ -25,7 +25,7 @@ from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.units import format_duration
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.runtime import reservation_identity
-from pegasus_bb.runtime.backends.backend_table import open_backend
+from pegasus_bb.runtime.backends.backend_table import backend_of
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.programs import program
 from pegasus_bb.runtime.storage_decision import (
@@ -121,7 +121,7 @@ def _check_status(bb: BBDir, request: Request) -> str:
     if noted is None:
         raise ReservationNotReady("bb_setup has not asked yet")
     _check_noted(noted, request)
-    open_backend(request.backend, request.settings).settle()
+    backend_of(request).settle()
     status = reservation_identity.status(bb, noted)
     message = status.message or status.state.value
     if status.state is State.READY:

@@ -19,7 +19,7 @@ from pegasus_bb.model.reservation import (
     check_reservation_name,
 )
 from pegasus_bb.runtime import reservation_identity
-from pegasus_bb.runtime.backends.backend_table import open_backend
+from pegasus_bb.runtime.backends.backend_table import backend_of
 from pegasus_bb.runtime.backends.base import Backend
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.programs import program
@@ -67,7 +67,7 @@ def _is_left_to_the_gate(bb: BBDir, request: Request, message: str) -> bool:
 
 def _request_once(bb: BBDir, request: Request) -> str:
     check_reservation_name(request.name)
-    backend = open_backend(request.backend, request.settings)
+    backend = backend_of(request)
     backend.settle()
     try:
         if _is_ours_already(bb):

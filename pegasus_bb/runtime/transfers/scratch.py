@@ -64,14 +64,14 @@ class Scratch:
     def _placed(cls, bb: BBDir, environ: Mapping[str, str]) -> Scratch:
         if not bb.has_request:
             return cls({}, None)
-        from pegasus_bb.runtime.backends.backend_table import open_backend
+        from pegasus_bb.runtime.backends.backend_table import backend_of
         from pegasus_bb.runtime.storage_decision import on_the_pfs
 
         request = bb.request()
         decision = on_the_pfs(bb, request)
         if decision:
             return cls._on_the_pfs(bb, Binding(request.prefix, decision.prefix))
-        backend = open_backend(request.backend, request.settings)
+        backend = backend_of(request)
         try:
             real = backend.path(request, environ)
         except PegasusBBError as error:  # a job that needs no buffer can still run

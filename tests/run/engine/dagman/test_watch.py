@@ -38,7 +38,7 @@ class SubmitDirFixture:
         dag.children["mix_A"] = ["bb_delete_BB0000002"]
         self.table = NodeTable(dag, ())
         monkeypatch.setattr(module.time, "monotonic", lambda: self.now)
-        monkeypatch.setattr(reservation_identity, "open_backend", lambda *_: self)
+        monkeypatch.setattr(reservation_identity, "backend_of", lambda *_: self)
         self.watch = ReservationWatch(place, self.table)
 
     def status(self, request: Request) -> Status:

@@ -15,7 +15,7 @@ from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.decide.lint_files import lint_replicas
 from pegasus_bb.decide.lint_job_reservations import check_count, lint_job_reservations
 from pegasus_bb.decide.liveness import sizes
-from pegasus_bb.decide.shared_inputs import cacheable_inputs
+from pegasus_bb.decide.shared_inputs import cacheable_inputs, watched_inputs
 from pegasus_bb.decide.sizing import (
     automatic_capacity,
     choose_capacity,
@@ -148,6 +148,7 @@ def reservation_maker(
     capacity = capacity_maker(tier, given.settings)
     temporary = temporary_files(given, tier)
     cacheable = cacheable_inputs(given, placement)
+    watched = watched_inputs(given)
 
     def make(jobs: Sequence[Job]) -> JobReservation:
         inputs: dict[str, None] = {}
@@ -182,6 +183,7 @@ def reservation_maker(
             stay=stay,
             cacheable=cacheable(jobs, inputs.keys() - outputs.keys() - write.keys()),
             checkpoints=tuple(saved),
+            watched=watched(jobs, inputs),
         )
 
     return make

@@ -1,8 +1,12 @@
-"""Inputs that several jobs read, which come once to a node: the key ``cache``.
+"""Inputs that several jobs read.
 
-A cluster or a chain counts as one reader. A job that wants a copy of its own reads the
-file as before, and so does one that makes a file of that name. A small file is copied:
-that costs less than the look for it.
+With the key ``cache`` they come once to a node. A cluster or a chain counts as one
+reader. A job that wants a copy of its own reads the file as before, and so does one
+that makes a file of that name. A small file is copied: that costs less than the look
+for it.
+
+In a shared folder a task may change its input for the jobs after it. In a space of its
+own it changes a copy, so those inputs are watched.
 """
 
 from __future__ import annotations
@@ -31,6 +35,27 @@ def cacheable_inputs(given: PlanningInput, placement: Placement) -> Choose:
         }
         sizes = {lfn: files[lfn].size for lfn in lfns if lfn not in copied}
         return tuple(sorted(k for k, v in sizes.items() if v is None or v > below))
+
+    return choose
+
+
+def watched_inputs(given: PlanningInput) -> Choose:
+    """A function that chooses, of the inputs of jobs that have one reservation, those
+    that a job of a later level reads as well. With private folders each job has its own
+    in any case. Raises CatalogError for an odd profile."""
+    if given.data_configuration.is_private:
+        return lambda jobs, lfns: ()
+    level = given.graph.level
+    lowest = {
+        lfn: max(level[job] for job in jobs)
+        for lfn, jobs in given.graph.consumers.items()
+    }
+
+    def choose(jobs: Sequence[Job], lfns: Collection[str]) -> tuple[str, ...]:
+        own = max(level[job.id] for job in jobs)
+        found = tuple(lfn for lfn in lfns if lowest.get(lfn, 0) > own)
+        wanted = found and not any(given.wants_copies(job) for job in jobs)
+        return found if wanted else ()
 
     return choose
 

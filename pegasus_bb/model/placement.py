@@ -60,6 +60,8 @@ class JobReservation:
     # Of ``stage_in``: links to files of a cache will do.
     cacheable: tuple[str, ...] = ()
     checkpoints: tuple[str, ...] = ()  # brought if there are some, and saved
+    # Of ``stage_in``, in a shared folder: a job that runs later reads them as well.
+    watched: tuple[str, ...] = ()
 
     @property
     def is_used(self) -> bool:

@@ -303,7 +303,8 @@ def _fields(reservation: JobReservation) -> dict[str, object]:
         "write": reservation.write,
         "share": reservation.share,
     }
-    return {**own, "stay": reservation.stay} if reservation.stay else own
+    few = {"stay": reservation.stay, "watched": reservation.watched}
+    return {**own, **{key: lfns for key, lfns in few.items() if lfns}}
 
 
 CONTAINERS = "containers.json"

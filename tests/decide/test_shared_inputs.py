@@ -84,6 +84,23 @@ def test_a_setting_says_which_files_are_small(three: User) -> None:
     assert shared(three) == {"large": 3, "small": 3, "mid": 2}
 
 
+def test_in_a_shared_folder_inputs_that_later_jobs_read_are_watched(
+    three: User,
+) -> None:
+    three.defines.append("pegasus.data.configuration=sharedfs")
+
+    def watched() -> dict[str, tuple[str, ...]]:
+        own = three.decide().job_reservations
+        return {job: each.watched for job, each in own.items() if each.watched}
+
+    assert watched() == {"first": ("large", "small")}
+    wants(three, 0, "copy")
+    assert watched() == {}
+    three.defines[-1] = "pegasus.data.configuration=condorio"
+    wants(three, 0, "link")
+    assert watched() == {}
+
+
 @pytest.mark.parametrize("key", ["backend", "cache"])
 def test_only_a_disk_that_outlives_jobs_has_the_key(three: User, key: str) -> None:
     """And its value is a size."""

@@ -86,6 +86,20 @@ def test_a_result_that_is_missing_fails_the_job_by_name(
     assert (site.note["status"], site.note["files"]) == (1, {})
 
 
+@pytest.mark.parametrize("site", ["directory", "datawarp"], indirect=True)
+def test_a_task_that_changes_an_input_of_later_jobs_fails_by_name(
+    site: JobSite,
+) -> None:
+    site.reserve(watched=["in.txt"])
+    ended(site.launch(f"{MAKE}; touch -d 2001-01-01 in.txt"))
+    assert site.note["status"] == 0
+    done = site.launch(f"{MAKE}; echo more >> in.txt", CONDOR_JOBID="9.0")
+    assert done.returncode == 1
+    assert b"in.txt: the task has changed its input in place" in done.stderr
+    assert site.note["status"] == 1
+    assert (site.scratch / "in.txt").read_text() == "input\n"
+
+
 @pytest.mark.parametrize(
     ("site", "job"),
     [("directory", "8.0"), ("datawarp/private", JOB)],

@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager
 
 from pegasus_bb.core.errors import DEADLINE_PASSED, PegasusBBError, ReservationFailed
 from pegasus_bb.core.files import write_json
+from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.removal import remove
 from pegasus_bb.core.units import format_duration, format_size
 from pegasus_bb.model.reservation import Request, State
@@ -44,14 +45,17 @@ from pegasus_bb.runtime.programs import program
 from pegasus_bb.runtime.scratch_links import Link, checked_path, make_link
 from pegasus_bb.runtime.task import discard, run_command, run_task, tell
 
+if TYPE_CHECKING:
+    from pegasus_bb.runtime.job_reservation.watched_inputs import WatchedInputs
+
+
+_CAME_WITH_IT = "_CONDOR_SCRATCH_DIR"  # the folder of the files that came with the job
+
 
 class _RoomIsLate(TierFull):
     """There was no room for this job in the time that the user allowed."""
 
     exit_code = DEADLINE_PASSED
-
-
-_CAME_WITH_IT = "_CONDOR_SCRATCH_DIR"  # the folder of the files that came with the job
 
 
 def run_on_reservation(
@@ -121,6 +125,7 @@ def _run(
         facts: dict[str, int] = {}
 
         def work() -> int:
+            watched = _watched(request, reservation, space)
             with _inside(binding), _temporary_files(request, space, bound, facts):
                 status = run_task(
                     bb, binding, argv, bound, links=links, folders=space.shared.folders
@@ -128,6 +133,7 @@ def _run(
             facts.update(space.shared.facts)
             made = map(space.path, reservation.made)
             status = space.shared.check(status, made)
+            status = watched.check(status) if watched else status
             return finish(
                 bb,
                 reservation,
@@ -143,6 +149,16 @@ def _run(
         from pegasus_bb.runtime.job_reservation.evacuation import run_and_save
 
         return run_and_save(bb, reservation, space, request.prefix, work)
+
+
+def _watched(
+    request: Request, reservation: PlannedReservation, space: Space
+) -> WatchedInputs | None:
+    if not reservation.watched:
+        return None
+    from pegasus_bb.runtime.job_reservation.watched_inputs import WatchedInputs
+
+    return WatchedInputs(request, reservation, space)
 
 
 @contextlib.contextmanager

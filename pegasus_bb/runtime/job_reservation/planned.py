@@ -23,7 +23,9 @@ _LISTS = (
     "share",
     "stay",
     "checkpoints",
+    "watched",
 )
+_OPTIONAL = ("share", "stay", "checkpoints", "watched")
 LANDING = ".pegasus_bb_landing"  # in the run's scratch on the PFS
 
 
@@ -42,6 +44,7 @@ class PlannedReservation(NamedTuple):
     # Those of ``stage_in`` that other jobs read: LFN -> its declared digest, or "".
     shared: Mapping[str, str] = {}
     checkpoints: tuple[str, ...] = ()
+    watched: tuple[str, ...] = ()  # of ``stage_in``: later jobs read them as well
     evacuation: Mapping[str, int] = {}  # what evacuation.py is to do
     retry: int = 0  # further tries of a task of a chain, in its place
 
@@ -67,7 +70,7 @@ def job_reservation(
             "others; the submit file must set it to $(cluster).$(process)"
         )
     try:
-        planned = {"share": (), "stay": (), "checkpoints": (), **node.reservation}
+        planned = {**dict.fromkeys(_OPTIONAL, ()), **node.reservation}
         files = {key: tuple(map(str, planned[key])) for key in _LISTS}
         return PlannedReservation(
             node.name,

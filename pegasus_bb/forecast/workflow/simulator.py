@@ -129,19 +129,19 @@ class Simulator:
         if not self.is_known:
             most = [load.demand.optimistic for load in loads]
             ends.append(self._end(mode, most, speeds.optimistic))
-        is_guess = self.planned.work.is_guess
-        return self._doubted(predicted(mode.name, ends, is_guess=is_guess), mode)
+        return self._predicted(mode, ends)
 
     def predict_as(self, mode: Mode, done: Execution) -> Prediction:
         """``predict``, where it is no range and ``done`` is the run."""
-        return self._doubted(predicted(mode.name, [_end_of(mode, done)]), mode)
+        return self._predicted(mode, [_end_of(mode, done)])
 
-    def _doubted(self, found: Prediction, mode: Mode) -> Prediction:
-        """Say why it is a range. Where jobs compute for an unknown time, they may never
-        meet on the storage: so simulate one at a time, too."""
+    def _predicted(self, mode: Mode, ends: Sequence[SimulatedEnd]) -> Prediction:
+        """Combine ``ends``, and say why they may differ. Where jobs compute for an
+        unknown time, they may never meet on the storage: so simulate one at a time,
+        too."""
         work = self.planned.work
-        speeds = self.planned.speeds
-        rates = () if speeds.is_known else (RATES,)
+        rates = () if self.planned.speeds.is_known else (RATES,)
+        found = predicted(mode.name, ends, is_guess=work.is_guess)
         found = replace(found, causes=(*work.causes, *rates))
         if not work.unknown_times:
             return found

@@ -97,7 +97,7 @@ def _break_even(found: BreakEven | None) -> dict[str, Any] | None:
         return None
     return {
         "units": {**dict.fromkeys(_SECONDS, "s"), "runs": "1", "footprint": "B"},
-        **{key: getattr(found, key) for key in (*_SECONDS, "runs", "footprint")},
+        **_picked(found, (*_SECONDS, "runs", "footprint")),
         "sentences": list(found.sentences),
     }
 

@@ -113,7 +113,9 @@ def byte_axis(
 ) -> Channel:
     """Put the column ``key``, in bytes (``per`` is "/s" of a rate), on an axis from
     0."""
-    unit, power = _byte_unit(highest)
+    fitting = [n for n in range(len(_BYTE_UNITS)) if 1024**n <= highest]
+    power = max(fitting, default=0)
+    unit = _BYTE_UNITS[power]
     size = 1024**power
     scaled = highest / size
     step = next(
@@ -152,12 +154,6 @@ def _by_size() -> Iterator[str]:
         yield f"datum.value >= {size} ? format(datum.value / {size}, '~g') + ' {unit}'"
         yield " : "
     yield "datum.value + ' B'"
-
-
-def _byte_unit(highest: float) -> tuple[str, int]:
-    fitting = [n for n in range(len(_BYTE_UNITS)) if 1024**n <= highest]
-    power = max(fitting, default=0)
-    return _BYTE_UNITS[power], power
 
 
 def over_time(drawing: Drawn, end: float, key: str) -> Drawn:

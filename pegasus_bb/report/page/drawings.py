@@ -29,11 +29,12 @@ _FOR_TEXT = 1.4  # the axis is so much longer than the bars
 
 
 def paired_bars(
-    name: str, title: str, unit: str, pairs: Mapping[str, Pair], label: str
+    title: str, unit: str, pairs: Mapping[str, Pair], label: str
 ) -> tuple[Dataset, Chart]:
-    """Draw, for each name, a bar of each side, its standard error and its value."""
+    """Draw, for each transformation, a bar of each side, its standard error and its
+    value."""
     columns = (
-        Column("name", name),
+        Column("name", "transformation"),
         Column("series", "side"),
         Column("mean", title, unit),
         Column("error", "standard error", unit),

@@ -25,7 +25,6 @@ from pegasus_bb.report.page.figure import (
     DataRow,
     Dataset,
     Figure,
-    FigureTable,
     Legend,
     format_quantity,
 )
@@ -93,7 +92,10 @@ def live(found: Comparison) -> Figure:
         if parts:
             end = max([run.end, *(row["at"] for part in parts for row in part.rows)])
             charts = tuple(_chart(part, end) for part in parts)
-            tables = tuple(_table(part) for part in parts)
+            tables = tuple(
+                Dataset(_COLUMNS, part.rows).table(f"Live bytes {part.where}")
+                for part in parts
+            )
             legend = live_legend(part.live.capacity for part in parts)
             return Figure("live", _TITLE, _about(parts), charts, tables, legend=legend)
     return Figure("live", _TITLE, _MISSING)
@@ -126,10 +128,6 @@ def _about(parts: Sequence[_Part]) -> str:
     )
     left_out = f" Not in it, of unknown size or writer: {unknown}." if unknown else ""
     return _ABOUT.format(most=most) + left_out
-
-
-def _table(part: _Part) -> FigureTable:
-    return Dataset(_COLUMNS, part.rows).table(f"Live bytes {part.where}")
 
 
 def _chart(part: _Part, end: float) -> Chart:

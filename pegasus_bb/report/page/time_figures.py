@@ -90,7 +90,7 @@ def transformations(found: Comparison) -> Figure:
         return Figure("transformations", _RUN_TITLE, _NO_RUNS)
     shown = {name: pairs[name] for name in pairs if name in longest}
     label = "Run time of each transformation; the tables have the numbers"
-    _, bars = paired_bars("transformation", "run time", "s", shown, label)
+    _, bars = paired_bars("run time", "s", shown, label)
     about = _RUN_ABOUT + (LINES if found.repeated else "")
     if len(pairs) > _MOST:
         about += f" The {_MOST} that took longest are drawn."
@@ -129,8 +129,7 @@ def processors(found: Comparison) -> Figure:
     pairs = {name: pair for name, pair in pairs.items() if pair.pfs or pair.bb}
     if not pairs:
         return Figure("processors", _CPU_TITLE, _NO_CPU)
-    names = ("transformation", "user to system", TO_ONE)
-    data, bars = paired_bars(*names, pairs, _CPU_LABEL)
+    data, bars = paired_bars("user to system", TO_ONE, pairs, _CPU_LABEL)
     tables = (data.table("User to system"),)
     about = _CPU_ABOUT + (LINES if found.repeated else "")
     return Figure("processors", _CPU_TITLE, about, (bars,), tables)

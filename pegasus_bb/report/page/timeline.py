@@ -9,7 +9,7 @@ import altair as alt
 
 from pegasus_bb.core.text import readable
 from pegasus_bb.core.units import format_seconds
-from pegasus_bb.model.run import Kind, Task
+from pegasus_bb.model.run import Kind
 from pegasus_bb.report.columns import ReportedRun
 from pegasus_bb.report.page.charts import (
     ALERT,
@@ -141,14 +141,10 @@ def _named(runs: Iterable[ReportedRun]) -> dict[str, str]:
     for reported in runs:
         for task in reported.run.tasks:
             if task.kind is Kind.COMPUTE:
-                name = _name(task)
+                name = readable(task.name)
                 seconds[name] = seconds.get(name, 0.0) + task.duration
     longest = sorted(seconds, key=lambda name: -seconds[name])[: len(JOBS)]
     return dict(zip(sorted(longest), JOBS, strict=False))
-
-
-def _name(task: Task) -> str:
-    return readable(task.name)
 
 
 def _legend(bars: Sequence[DataRow], named: Mapping[str, str]) -> Iterator[Legend]:
@@ -172,7 +168,7 @@ def _bars(reported: ReportedRun, named: Mapping[str, str]) -> Iterator[DataRow]:
         group, what = _KINDS.get(task.kind.value, _OTHER)
         if task.kind is Kind.COMPUTE:
             group = "jobs"
-            name = _name(task)
+            name = readable(task.name)
             what = name if name in named else _REST
         waited = None if task.node in queued else task.queued
         queued.add(task.node)

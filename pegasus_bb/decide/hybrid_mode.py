@@ -7,7 +7,7 @@ reservation, from which they are copied back to the PFS. The user's own rules ho
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Container, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput, Selection
@@ -46,14 +46,17 @@ def apply_hybrid_mode(
     candidates = find_candidates(given, linked, decision.pinned, lasts)
     named, asked = split_named(decision, candidates)
     check_named(given, decision, named)
+    why_none = _why_none(given, whole)
+    if why_none:
+        asked = []
     more, selection = _select(given, (whole, linked), named, asked, lasts)
-    jobs = {each.job for each in (*named, *more)}
-    moved = dict(_private_files(linked, decision.for_jobs, [*named, *asked], jobs))
     reservations = {each.job: each.reservation for each in (*named, *more)}
+    every = [*named, *asked]
+    moved = dict(_private_files(linked, decision.for_jobs, every, reservations))
     return replace(
         decision,
         placement=replace(_with_files(linked, moved), job_reservations=reservations),
-        selection=selection,
+        selection=replace(selection, why_none="" if named else why_none),
         persistent=replace(decision, placement=whole),
     )
 
@@ -62,15 +65,12 @@ def _select(
     given: PlanningInput,
     placements: tuple[Placement, Placement],
     named: Sequence[JobCandidate],
-    asked: list[JobCandidate],
+    asked: Sequence[JobCandidate],
     lasts: Durations,
 ) -> tuple[Sequence[JobCandidate], Selection]:
     """The jobs that get a reservation in addition to ``named``, and the figures.
     ``placements``: of mode persistent, and of mode hybrid without job reservations."""
     whole, linked = placements
-    why = _why_none(given, whole)
-    if why:
-        asked.clear()
     needs = (whole.need, linked.need - sum(each.saved for each in named))
     reserve = capacity_maker(whole.tier, given.settings)
     one_tier = whole.other_tier is None
@@ -82,7 +82,6 @@ def _select(
         selection,
         job_reservations=selection.job_reservations + fixed,
         asked=selection.asked + len(named),
-        why_none="" if named else why,
     )
 
 
@@ -131,7 +130,7 @@ def _private_files(
     placement: Placement,
     for_jobs: Set[str],
     asked: Sequence[JobCandidate],
-    taken: Set[str],
+    taken: Container[str],
 ) -> Iterator[tuple[str, PlacedFile]]:
     """Files that no other job reads, with where they go or why they stay. ``taken`` are
     the jobs of ``asked`` that get a reservation."""

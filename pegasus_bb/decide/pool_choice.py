@@ -76,9 +76,11 @@ class _Pools:
         word = share.class_of(file, CLASSES)
         for pool in self._for(word):
             if self._takes(pool, file.size):
-                why = f"{word}: it {share.text(file)}" if pool.lifetime else None
-                why = f"; pool {pool.name} ({why or self._reasons[pool.name]})"
-                return replace(file, pool=pool.name, reason=file.reason + why)
+                why = self._reasons[pool.name]
+                if pool.lifetime:
+                    why = f"{word}: it {share.text(file)}"
+                reason = f"{file.reason}; pool {pool.name} ({why})"
+                return replace(file, pool=pool.name, reason=reason)
         why = f"; in no pool: none for {word} lives has room (it {share.text(file)})"
         return replace(file, reason=file.reason + why)
 

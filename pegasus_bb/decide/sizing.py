@@ -228,7 +228,7 @@ def fit_into_capacity(
     do not fit, and for sub-workflows, whose files are unknown.
     """
     placement = decision.placement
-    tier = decision.placement.tier
+    tier = placement.tier
     limit = wanted_capacity(tier, given.settings)
     if placement.unknown:
         raise unknown_sizes(given, tier, placement.unknown, placement.need)

@@ -108,12 +108,7 @@ def workload(
     *,
     profile: ProfileOf,
 ) -> Workload:
-    learned = history.largest_sizes
-    known = (
-        (lfn, learned.get(lfn) if f.size is None else f.size)
-        for lfn, f in files.items()
-    )
-    sizes = {lfn: size for lfn, size in known if size is not None}
+    sizes = {lfn: file.size for lfn, file in files.items() if file.size is not None}
     loads = []
     unknown = 0
     has_times = history.has_times

@@ -80,7 +80,7 @@ def reservations(folder: Path, nodes: Iterable[NodeTimes]) -> Reservations:
     """Return the reservations of the run in ``folder``; none if a note is damaged."""
     bb = folder / "bb"
     try:
-        return Reservations(_shared(bb), *_of_jobs(bb, nodes))
+        return _with_jobs(_shared(bb), bb, nodes)
     except (KeyError, TypeError, ValueError):
         return Reservations()
 
@@ -98,19 +98,23 @@ def _shared(bb: Path) -> Reserved | None:
     )
 
 
-def _of_jobs(
-    bb: Path, nodes: Iterable[NodeTimes]
-) -> tuple[tuple[ReservedByJob, ...], bool, float | None]:
+def _with_jobs(
+    shared: Reserved | None, bb: Path, nodes: Iterable[NodeTimes]
+) -> Reservations:
     if not (bb / "transient.json").exists():
-        return (), False, None
+        return Reservations(shared)
     request = read_note(bb / "transient.json")
     kind = KINDS[request["backend"]]
     price = request.get("settings", {}).get("price")
     ends: dict[str, float] = {}
     if kind.is_slurm:
         ends = {node.node: node.ended for node in nodes if node.ended is not None}
-    cost = None if price is None else float(price)
-    return tuple(_each_job(bb, ends)), not kind.has_reservations, cost
+    return Reservations(
+        shared,
+        tuple(_each_job(bb, ends)),
+        node_local=not kind.has_reservations,
+        price=None if price is None else float(price),
+    )
 
 
 def _each_job(bb: Path, ends: Mapping[str, float]) -> Iterator[ReservedByJob]:

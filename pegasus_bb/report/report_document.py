@@ -115,7 +115,7 @@ class Comparison:
     @property
     def simulated(self) -> bool:
         """Whether a run of it never happened."""
-        return any(reported.run.simulated for reported in (*self.pfs, *self.bb))
+        return any(reported.run.simulated for _, reported in self.named_runs())
 
     def typical(self, side: str) -> tuple[str, ReportedRun]:
         """Return the name and the run whose makespan is nearest to the mean of

@@ -139,15 +139,19 @@ class NodeWork:
     places: Places
     remote: frozenset[str]  # inputs that come from other sites
 
+    @property
+    def on_tier(self) -> int:
+        """The place that files of the tier are on."""
+        return self.places.number[self.placement.tier.name]
+
     def shared(self) -> list[Work]:
         """Return it in modes off, persistent and hybrid."""
         placement = self.placement
         places = self.places
         at = {lfn: places.number[f.tier] for lfn, f in placement.files.items()}
-        shared = places.number[placement.tier.name]
         used = set(at.values())
         only = used.pop() if len(used) == 1 else None
-        folder = places.pfs if only == places.pfs else shared
+        folder = places.pfs if only == places.pfs else self.on_tier
         found = []
         for node in self.outline.nodes:
             load = node.load
@@ -167,7 +171,7 @@ class NodeWork:
         reservation of its own, and goes back. ``capacity``: what it reserves for
         bytes."""
         pfs = self.places.pfs
-        there = self.places.number[self.placement.tier.name]
+        there = self.on_tier
         files = self.placement.files.items()
         at = {lfn: pfs if file.tier == PFS else there for lfn, file in files}
         scratch = dict.fromkeys(at, pfs)
@@ -183,10 +187,9 @@ class NodeWork:
     ) -> Work:
         """Let the job work on its reservation, beside the shared one."""
         tier = self.placement.job_tier
-        number = self.places.number
         pfs = self.places.pfs
-        shared = number[self.placement.tier.name]
-        place = number.get(tier.name, shared)
+        shared = self.on_tier
+        place = self.places.number.get(tier.name, shared)
         there = {lfn: at[lfn] for lfn, _ in (*load.reads, *load.writes)}
         for lfns in (own.stage_in, own.stage_out, own.share):
             there.update(dict.fromkeys(lfns, place))
@@ -209,8 +212,7 @@ class NodeWork:
         work = self._reserved(load, own, at)
         if own.read or own.write:
             return work
-        place = self.places.number[self.placement.tier.name]
-        return replace(self.places.task_on(load, place), own=work.own)
+        return replace(self.places.task_on(load, self.on_tier), own=work.own)
 
     def _transient(
         self, load: JobLoad, at: Mapping[str, int], capacity: Callable[[int], int]
@@ -219,7 +221,7 @@ class NodeWork:
             return self._of_chain(load, load.own, at)
         tier = self.placement.tier
         places = self.places
-        there = places.number[tier.name]
+        there = self.on_tier
         into = [size for lfn, size in load.reads if at[lfn] == there]
         out = [size for lfn, size in load.writes if at[lfn] == there]
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
+# What the read of a note raises where it is missing, or is not one of ours.
+UNREADABLE = (OSError, ValueError, TypeError, KeyError)
 ENGINE_LOCK = ".engine.lock"  # in a submit directory; held while it runs
 _LONGEST_LINE = 256  # bytes that Linux reads for an interpreter
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -106,6 +108,11 @@ def _put(path: str, data: bytes, mode: int, name: Callable[[str, str], None]) ->
         unlink_if_there(part)
         raise
     sync_directory(folder)
+
+
+def make_folder_of(path: str) -> None:
+    """Make the folder that ``path`` is in, if it is not there. Raises OSError."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
 
 
 def unlink_if_there(path: str) -> None:

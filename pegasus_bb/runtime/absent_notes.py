@@ -9,7 +9,7 @@ import contextlib
 import os
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.core.files import read_json, unlink_if_there, write_json
+from pegasus_bb.core.files import UNREADABLE, read_json, unlink_if_there, write_json
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.bind import Binding
 
@@ -38,7 +38,7 @@ def note_absent(bb: BBDir, binding: Binding, node: str) -> None:
 def absent_files(bb: BBDir, node: str) -> frozenset[str]:
     try:
         return frozenset(read_json(_note(bb, node))["files"])
-    except (OSError, ValueError, TypeError, KeyError):
+    except UNREADABLE:
         return frozenset()
 
 

@@ -6,7 +6,7 @@ import os
 import sys
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.core.files import read_json, write_json
+from pegasus_bb.core.files import UNREADABLE, read_json, write_json
 from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class BBDir:
     ) -> T:
         try:
             return make(read_json(self.file(name)))
-        except (OSError, ValueError, TypeError, KeyError) as error:
+        except UNREADABLE as error:
             raise UsageError(
                 f"{self.file(name)}: cannot be read ({error}); {advice}"
             ) from error
@@ -154,7 +154,7 @@ class BBDir:
         """What plan.json has; empty if it cannot be read."""
         try:
             return str(read_json(self.file("plan.json"))[key])
-        except (OSError, ValueError, TypeError, KeyError):
+        except UNREADABLE:
             return ""
 
     def reservation(self) -> Reservation | None:

@@ -6,6 +6,7 @@ The logs go below the submit directory, where ``pegasus-bb report`` finds them.
 from __future__ import annotations
 
 import os
+import sys
 import time
 
 NOTE = "darshan.json"  # in the bb folder: {"library": PATH}
@@ -22,6 +23,11 @@ LOGS = "darshan"  # in the submit directory
 _DAY = 86400.0
 # The library is not among the files of a container.
 _CONTAINERS = ("apptainer", "singularity", "docker", "shifter")
+
+
+def bb_folder() -> str:
+    """The bb folder of the run, from the path of this program or of the launcher."""
+    return os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0])))
 
 
 def with_darshan(bb: str, program: str, environ: dict[str, str]) -> dict[str, str]:

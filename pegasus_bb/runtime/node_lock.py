@@ -16,6 +16,7 @@ import os
 import time
 
 from pegasus_bb.core.errors import RunFailed, SchedulerUnreachable
+from pegasus_bb.core.files import make_folder_of
 from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.task import tell
@@ -51,7 +52,7 @@ def lock_node(
             pause(PAUSE)
         _check_latest(_noted(note), job, note)
     try:
-        os.makedirs(os.path.dirname(note), exist_ok=True)
+        make_folder_of(note)
         with open(note, "w", encoding="ascii") as out:
             out.write(job)
     except OSError as error:

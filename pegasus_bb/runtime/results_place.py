@@ -6,7 +6,7 @@ back, and what is in it as well.
 
 from __future__ import annotations
 
-from pegasus_bb.core.files import is_on_root, read_json
+from pegasus_bb.core.files import UNREADABLE, is_on_root, read_json
 from pegasus_bb.core.light_typing import NamedTuple
 from pegasus_bb.core.paths import is_below
 from pegasus_bb.runtime.bbdir import BBDir
@@ -26,7 +26,7 @@ class ResultsPlace(NamedTuple):
         try:
             found = read_json(bb.file("plan.json"))["results"]
             return cls(list(found["folders"]), list(found["mounted"]))
-        except (OSError, ValueError, TypeError, KeyError):
+        except UNREADABLE:
             return cls()
 
     def fault(self, path: str = "") -> str:

@@ -8,7 +8,7 @@ import os
 import stat
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
-from pegasus_bb.core.files import unlink_if_there
+from pegasus_bb.core.files import make_folder_of, unlink_if_there
 from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 from pegasus_bb.core.paths import cut_name, is_below
 
@@ -171,11 +171,11 @@ def make_link(link: Link) -> str:
     """
     note = ""
     try:
-        os.makedirs(os.path.dirname(link.path), exist_ok=True)
+        make_folder_of(link.path)
         if is_its_own_target(link):
             return note
         if link.ours:
-            os.makedirs(os.path.dirname(link.target), exist_ok=True)
+            make_folder_of(link.target)
             _remove_moved_folder(link)
         if is_stray(link):
             note, stays = move_stray(link)

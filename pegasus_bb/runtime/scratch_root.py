@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
-from pegasus_bb.core.files import read_json, sync_directory
+from pegasus_bb.core.files import UNREADABLE, read_json, sync_directory
 from pegasus_bb.core.removal import remove as remove_tree
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.scratch_links import RealFolders
@@ -35,7 +35,7 @@ class Roots:
         try:
             plan = read_json(bb.file("plan.json"))
             return cls(str(plan["uuid"]), [str(plan["scratch"])])
-        except (OSError, ValueError, TypeError, KeyError):
+        except UNREADABLE:
             return cls("", [])
 
     def __contains__(self, path: str) -> bool:

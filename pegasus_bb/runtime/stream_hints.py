@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from pegasus_bb.core.files import make_folder_of
 from pegasus_bb.core.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def _make(path: str, hint: int) -> None:
         return
     from pegasus_bb.runtime.staging.hints import set_hint  # most jobs have none
 
-    os.makedirs(os.path.dirname(path), exist_ok=True)
+    make_folder_of(path)
     # Without O_EXCL, so that a link into a pool is followed.
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:

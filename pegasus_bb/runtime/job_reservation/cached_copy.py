@@ -10,7 +10,7 @@ import hashlib
 import os
 import stat
 
-from pegasus_bb.core.files import read_json, write_json
+from pegasus_bb.core.files import UNREADABLE, read_json, write_json
 from pegasus_bb.core.light_typing import NamedTuple
 from pegasus_bb.core.refusals import close_to_writing
 from pegasus_bb.runtime.staging.failures import CopyFailed
@@ -73,7 +73,7 @@ def is_whole(path: str) -> bool:
         found = stamp(os.lstat(path))
         same = read_json(os.path.join(os.path.dirname(path), _NOTE))["stamp"] == found
         return bool(same) or has_its_bytes(path)
-    except (OSError, ValueError, TypeError, KeyError):
+    except UNREADABLE:
         return False
 
 

@@ -8,7 +8,14 @@ import time
 from collections.abc import Mapping
 
 from pegasus_bb.core.errors import BUG, PegasusBBError
-from pegasus_bb.core.files import read_json, unlink_if_there, write_bytes, write_json
+from pegasus_bb.core.files import (
+    UNREADABLE,
+    make_folder_of,
+    read_json,
+    unlink_if_there,
+    write_bytes,
+    write_json,
+)
 from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.paths import cut_name
 from pegasus_bb.core.removal import remove
@@ -71,7 +78,7 @@ def has_failed(bb: BBDir, node: str) -> bool:
     """Whether an earlier try has noted that it failed."""
     try:
         return bool(read_json(note_path(bb, node))["status"])
-    except (OSError, ValueError, TypeError, KeyError):
+    except UNREADABLE:
         return False
 
 
@@ -145,7 +152,7 @@ def _note(
     }
     try:
         path = _own_note(bb, reservation)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        make_folder_of(path)
         write_json(path, note)
     except OSError as error:
         return _failed(f"{error.filename or reservation.node}: {error.strerror}")
@@ -191,7 +198,7 @@ def is_shared(path: str) -> bool:
 def _put(bb: BBDir, space: Space, lfn: str) -> dict[str, Any]:
     made = space.path(lfn)
     dest = os.path.join(space.results, lfn)
-    os.makedirs(os.path.dirname(dest), exist_ok=True)
+    make_folder_of(dest)
     put = None
     if space.by_system:
         put = _move(made, dest, lfn)

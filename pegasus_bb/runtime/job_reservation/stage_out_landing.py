@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Mapping
 
-from pegasus_bb.core.files import sync_directory
+from pegasus_bb.core.files import make_folder_of, sync_directory
 from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.removal import remove
 from pegasus_bb.runtime.job_reservation.planned import landing_of
@@ -80,7 +80,7 @@ class StageOutLanding:
             if landed == dest:
                 continue
             folders.add(os.path.dirname(dest))
-            os.makedirs(os.path.dirname(dest), exist_ok=True)
+            make_folder_of(dest)
             if os.path.isdir(dest) and not os.path.islink(dest):
                 remove(dest)  # of an older try; nothing can be renamed over it
             _rename(landed, dest)

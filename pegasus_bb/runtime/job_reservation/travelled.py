@@ -14,6 +14,7 @@ import errno
 import os
 import stat
 
+from pegasus_bb.core.files import make_folder_of
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.job_reservation.disk import disk_of
@@ -26,7 +27,7 @@ from pegasus_bb.runtime.staging.onefile import Copied, digest_file
 def make_landing(bb: BBDir, reservation: PlannedReservation) -> None:
     """Make the folder that HTCondor takes back: it holds a job that lacks it."""
     landing = landing_here(bb, reservation.node, reservation.job)
-    os.makedirs(os.path.dirname(landing), exist_ok=True)
+    make_folder_of(landing)
 
 
 class TravelledInputs(SharedInputs):

@@ -22,7 +22,13 @@ from pegasus_bb.core.errors import (
     ReservationNotReady,
     UsageError,
 )
-from pegasus_bb.core.files import read_json, write_json, write_text
+from pegasus_bb.core.files import (
+    UNREADABLE,
+    make_folder_of,
+    read_json,
+    write_json,
+    write_text,
+)
 from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.process import ask
 from pegasus_bb.core.units import abbreviate, format_duration
@@ -91,7 +97,7 @@ def _with_error_file(bb: BBDir, node: str, work: Any) -> str:
     except (ReservationNotReady, TaskFailed):
         raise  # the node's own script reports more
     except PegasusBBError as error:
-        os.makedirs(os.path.dirname(error_file), exist_ok=True)
+        make_folder_of(error_file)
         write_text(error_file, f"{error}\n")
         raise
     if os.path.exists(error_file):
@@ -143,7 +149,7 @@ def _note(bb: BBDir, node: str, job: str) -> dict[str, Any] | None:
         note = read_json(note_path(bb, node))
         if str(note["job"]) == job and isinstance(note["files"], dict):
             return dict(note)
-    except (OSError, ValueError, TypeError, KeyError):
+    except UNREADABLE:
         pass
     return None
 
@@ -159,14 +165,14 @@ class _Waiting:
             if known["job"] == job:
                 self._since = float(known["since"])
                 self.wrong = dict(known["wrong"])
-        except (OSError, ValueError, TypeError, KeyError):
+        except UNREADABLE:
             pass
 
     def seconds(self) -> float:
         return max(0.0, time.time() - self._since)
 
     def resume(self) -> None:
-        os.makedirs(os.path.dirname(self._path), exist_ok=True)
+        make_folder_of(self._path)
         known = {"job": self._job, "since": self._since, "wrong": self.wrong}
         write_json(self._path, known)
 

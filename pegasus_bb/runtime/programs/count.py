@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from pegasus_bb.core.errors import USAGE, UsageError
-from pegasus_bb.runtime.darshan_preload import with_darshan
+from pegasus_bb.runtime.darshan_preload import bb_folder, with_darshan
 from pegasus_bb.runtime.proc import (
     Ended,
     ProgramNotStarted,
@@ -30,8 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return USAGE
     try:
         program = find_program(task[0], os.environ)
-        bb = os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0])))
-        environ = with_darshan(bb, program, dict(os.environ))
+        environ = with_darshan(bb_folder(), program, dict(os.environ))
         ended = RunningProgram(program, task, environ).wait()
     except ProgramNotStarted as error:
         print(f"count: {error}", file=sys.stderr)

@@ -14,7 +14,7 @@ import time
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 from pegasus_bb.core.refusals import keep_mode
-from pegasus_bb.runtime.darshan_preload import with_darshan
+from pegasus_bb.runtime.darshan_preload import bb_folder, with_darshan
 from pegasus_bb.runtime.proc import (
     Ended,
     ProgramNotStarted,
@@ -126,7 +126,7 @@ def _run(
         if options.flags.get("make executable") and os.path.isfile(name):
             keep_mode(name, os.stat(name).st_mode | 0o111, name)  # kickstart's -X
         program = find_program(name, environ)
-        environ = with_darshan(_bb(), program, environ)
+        environ = with_darshan(bb_folder(), program, environ)
         child = _start(program, options.argv, environ, streams.numbers)
         child.limit(
             options.number("terminate after", 0), options.number("kill after", 5)
@@ -151,11 +151,6 @@ def _start(
             own_programs.load(name)
             return own_programs.OwnProgram(program, argv, environ, streams)
     return RunningProgram(program, argv, environ, streams)
-
-
-def _bb() -> str:
-    """The bb folder of the run, from the path of this program or of the launcher."""
-    return os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0])))
 
 
 def _facts(options: Options, outcome: TaskOutcome, started: float) -> Facts:

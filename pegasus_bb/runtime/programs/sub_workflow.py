@@ -19,7 +19,13 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 from pegasus_bb.core.errors import BUG, PegasusBBError, RunFailed, UsageError
-from pegasus_bb.core.files import read_json, read_text, write_json
+from pegasus_bb.core.files import (
+    UNREADABLE,
+    make_folder_of,
+    read_json,
+    read_text,
+    write_json,
+)
 from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.proc import ProgramNotStarted, run
@@ -72,7 +78,7 @@ class SubWorkflow:
         try:
             self._plan = read_json(file)
             self._folder = str(self._plan["folder"])
-        except (OSError, ValueError, TypeError, KeyError) as error:
+        except UNREADABLE as error:
             raise UsageError(f"{file}: cannot be read ({error}); plan again") from error
         self._bb = bb
         self._inputs = os.path.join(self._folder, "inputs")
@@ -104,7 +110,7 @@ class SubWorkflow:
         os.makedirs(self._inputs, exist_ok=True)
         for lfn, path in self._plan["inputs"].items():
             link = os.path.join(self._inputs, lfn)
-            os.makedirs(os.path.dirname(link), exist_ok=True)
+            make_folder_of(link)
             put_link(link, path)
 
     def _words(self) -> list[str]:
@@ -159,7 +165,7 @@ class SubWorkflow:
                 )
             place = self._bb.file(os.path.join("exchange", lfn))
             if path != place:
-                os.makedirs(os.path.dirname(place), exist_ok=True)
+                make_folder_of(place)
                 put_link(place, path)
 
     def _delivered(self) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 import time
 from collections.abc import Iterable, Sequence
 
@@ -16,7 +15,13 @@ from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.paths import is_below
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.draining.curve import Curve
-from pegasus_bb.runtime.draining.pace import Drain, DrainTargetPace, Pace, make_folder
+from pegasus_bb.runtime.draining.pace import (
+    Drain,
+    DrainTargetPace,
+    Pace,
+    make_folder,
+    say_of_transfer,
+)
 from pegasus_bb.runtime.transfers.transfer_methods import Way
 
 if TYPE_CHECKING:
@@ -185,8 +190,9 @@ class Drains:
 
     def _ignore_note(self, error: Exception) -> None:
         path = self._bb.file(NOTE)
-        message = f"{path} cannot be used ({error!r}), so results go at full speed"
-        print(f"transfer: drain: {message}", file=sys.stderr, flush=True)
+        say_of_transfer(
+            f"{path} cannot be used ({error!r}), so results go at full speed"
+        )
         self._note = {}
 
 

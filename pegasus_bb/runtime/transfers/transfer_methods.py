@@ -11,6 +11,7 @@ import sys
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.core.files import make_folder_of
 from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 from pegasus_bb.core.paths import plain_path
 from pegasus_bb.core.process import ask, find_pegasus_transfer
@@ -195,5 +196,5 @@ def _link_home(scratch: Scratch, job: Job) -> None:
         path = plain_path(scratch.real(dest.path))
         home = scratch.home(scratch.lfn_of(path))
         if home and os.path.exists(home):
-            os.makedirs(os.path.dirname(path), exist_ok=True)
+            make_folder_of(path)
             put_link(path, home)

@@ -253,7 +253,7 @@ def _finish(
         return 1
     for lfn in needs.outputs:
         linked.open_copy(place(folder.path, lfn, real))
-    planned = {link.lfn for link in links}
+    planned = {link.lfn: link.target for link in links}
     return _give_back(folder, needs.outputs, status, read=needs.read, planned=planned)
 
 
@@ -281,7 +281,7 @@ def _give_back(
     status: int,
     *,
     read: Sequence[str] = (),
-    planned: Any = (),
+    planned: Mapping[str, str] = {},
 ) -> int:
     closed = set(read)
     real = RealFolders()
@@ -296,7 +296,7 @@ def _give_back(
             if "/" in lfn and above not in folders and os.path.isdir(folder.scratch):
                 os.makedirs(above, exist_ok=True)  # Pegasus makes none
                 folders.add(above)
-            output = Output(made, dest, lfn in closed, lfn in planned)
+            output = Output(made, dest, lfn in closed, planned.get(lfn, ""))
             if copy_links(output, folder.going):
                 left.append(output)
     for output in left:

@@ -19,7 +19,7 @@ class Output(NamedTuple):
     made: str  # its path in the private folder
     dest: str  # in the workflow directory
     is_read: bool  # by other jobs
-    is_link: bool  # made by us, as planned
+    elsewhere: str  # where it lives, if a planned link leads there; else empty
 
 
 def copy_links(output: Output, going: Sequence[str]) -> bool:
@@ -27,14 +27,30 @@ def copy_links(output: Output, going: Sequence[str]) -> bool:
     may lead to other outputs, so nothing is renamed before. False if nothing is left to
     rename. ``going``: the folders that will be gone."""
     mode = os.lstat(output.made).st_mode
-    if stat.S_ISLNK(mode) and not output.is_link:
-        _copy_back(output, going)
-        return False
+    if stat.S_ISLNK(mode):
+        if output.elsewhere:
+            _keep_link(output, going)
+        else:
+            _copy_back(output, going)
+        return bool(output.elsewhere)
     if stat.S_ISREG(mode) and output.is_read:
         close_to_writing(output.made, mode)
     elif stat.S_ISDIR(mode):
         _resolve_links(output.made, going)
     return True
+
+
+def _keep_link(output: Output, going: Sequence[str]) -> None:
+    """Restore a planned link that the task has replaced by one of its own."""
+    made = output.made
+    home = output.elsewhere
+    if os.readlink(made) == home:
+        return
+    from pegasus_bb.runtime.scratch_links import put_link
+    from pegasus_bb.runtime.staging.folder_lfns import copy_path
+
+    copy_path(made, home, digest=False, replace=True, vanishing=going)
+    put_link(made, home)
 
 
 def move_back(output: Output, going: Sequence[str]) -> None:

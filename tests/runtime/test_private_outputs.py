@@ -140,11 +140,14 @@ class TestOutputs:
         ended(job.run("echo new > big.dat"))
         assert job.made("big.dat") == "new\n"
 
-    def test_one_that_lives_on_the_pfs_gets_there(self, job: PrivateJob) -> None:
+    @pytest.mark.parametrize("task", ["mv tmp out.txt", "ln -sf tmp out.txt"])
+    def test_one_that_lives_on_the_pfs_gets_there(
+        self, job: PrivateJob, task: str
+    ) -> None:
         home = job.site.pfs_scratch / "out.txt"
         job.site.place({"out.txt": "pfs write"})
         job.note(links={"out.txt": str(home)})
-        argv = job.argv("echo done > tmp; mv tmp out.txt")[1:]
+        argv = job.argv(f"echo done > tmp; {task}")[1:]
         ended(job.site.start("launch", *argv))
         assert home.read_text() == "done\n"
         assert (job.scratch / "out.txt").readlink() == home

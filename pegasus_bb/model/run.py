@@ -297,6 +297,8 @@ class Run:
     load: MachineLoad | None = None  # of the machine of the local engine, when it began
     retries: int = 0  # attempts beyond each node's first
     missing: tuple[str, ...] = ()  # planned nodes that left no record
+    # Host -> seconds by which its clock was off that of the engine, at the most.
+    clocks: Mapping[str, float] = field(default_factory=dict)
     problems: tuple[Problem, ...] = field(default_factory=tuple)
 
     @property

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from pegasus_bb.core.units import abbreviate, format_count, format_duration, format_size
-from pegasus_bb.model.run import Kind, Run, Task
+from pegasus_bb.model.run import Kind, Run
 from pegasus_bb.report.columns import IOWait, on_several_processors
 from pegasus_bb.report.report_document import NamedRun, Sides
 from pegasus_bb.report.verdict import different_workflows, incomplete, mistaken_sides
-
-_CLOCKS = 5.0  # seconds that those of a site may differ
 
 
 def warnings_on(sides: Sides) -> tuple[str, ...]:
@@ -70,26 +67,13 @@ def _resumed(runs: Iterable[NamedRun]) -> Iterator[str]:
 
 def _on_clocks(runs: Iterable[NamedRun]) -> Iterator[str]:
     for name, run in runs:
-        off = {task.host: seconds for task, seconds in _outside(run)}
-        if off:
+        if run.clocks:
+            most = format_duration(max(run.clocks.values()))
             yield (
-                f"{name}: the clock of {abbreviate(sorted(off))} is not that of the "
-                f"engine: by it tasks ran up to {format_duration(max(off.values()))} "
-                "outside of their jobs. Times from the first task's start to the last "
-                "one's end, and what comes of them, are wrong."
+                f"{name}: the clock of {abbreviate(sorted(run.clocks))} is up to "
+                f"{most} off that of the engine. Tasks there count from when "
+                "jobstate.log says that their jobs ran."
             )
-
-
-def _outside(run: Run) -> Iterator[tuple[Task, float]]:
-    """Yield the tasks that began before the run, or ended after their node's job, and
-    the seconds. A record may be of an earlier try, which is before the job."""
-    begun = min((since for since, _ in run.stretches), default=-math.inf)
-    ends = {node.node: node.terminated for node in run.nodes}
-    for task in run.tasks:
-        end = ends.get(task.node)
-        late = -math.inf if end is None else task.end - end
-        if (seconds := max(begun - task.start, late)) > _CLOCKS:
-            yield task, seconds
 
 
 def _on_simulation(sides: Sides) -> Iterator[str]:

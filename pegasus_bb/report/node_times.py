@@ -7,6 +7,7 @@ script, is what DAGMan's limits and polling cost, or the slots of the local engi
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.model.run import NodeTimes, Problem, Task
 from pegasus_bb.report.jobstate import JobStates, read_jobstate
 
+_CLOCKS = 5.0  # seconds that those of a site may differ
 _ROUNDED = 1.0  # seconds that a time of the log may lack
 
 
@@ -67,6 +69,46 @@ def to_the_last_record(
     )
     longer = states._replace(stretches=(*before, (since, last)))
     return longer, (Problem(str(Path(folder, "jobstate.log")), why),)
+
+
+def on_one_clock(
+    tasks: Sequence[Task], nodes: Iterable[NodeTimes]
+) -> tuple[list[Task], Mapping[str, float]]:
+    """Return ``tasks`` by the clock of the engine, in the order of their starts, and
+    each host whose own clock is off: the most seconds.
+
+    A record has the clock of its host. Tasks that end after the job of their node, or
+    begin before it, are moved together into it.
+    """
+    groups: dict[str, list[Task]] = {}
+    for task in tasks:
+        groups.setdefault(task.node, []).append(task)
+    late = {
+        node.node: seconds
+        for node in nodes
+        if node.node in groups and (seconds := _late(groups[node.node], node))
+    }
+    off: dict[str, float] = {}
+    for name, seconds in late.items():
+        host = groups[name][0].host
+        off[host] = max(off.get(host, 0.0), abs(seconds))
+    moved = (task._replace(start=task.start - late.get(task.node, 0)) for task in tasks)
+    return sorted(moved, key=lambda task: task.start), off
+
+
+def _late(tasks: Sequence[Task], node: NodeTimes) -> int:
+    """Return the whole seconds by which ``tasks`` of ``node`` are late; 0 if they are
+    in its job, or if that cannot be told: the record may be of an earlier try."""
+    if node.terminated is None or node.submitted is None:
+        return 0
+    first = min(task.start for task in tasks)
+    late = max(task.end for task in tasks) - node.terminated
+    if late > _CLOCKS:
+        return math.floor(late)
+    is_of_this_try = node.attempts <= tasks[0].retry + 1
+    if is_of_this_try and first < node.submitted - _CLOCKS:
+        return math.floor(first - (node.executing or node.submitted))
+    return 0
 
 
 def with_starts(

@@ -28,6 +28,7 @@ from pegasus_bb.report.joining import join
 from pegasus_bb.report.kickstart import read_tasks
 from pegasus_bb.report.live import live_on_jobs, live_on_shared, stayed_on_nodes
 from pegasus_bb.report.node_times import (
+    on_one_clock,
     read_states,
     to_the_last_record,
     with_starts,
@@ -186,8 +187,8 @@ def _with_records(
     run: Run, found: RunFiles, states: JobStates, problems: Iterable[Problem]
 ) -> Run:
     entries = list(_with_logs(list(_entries(found)), found))
-    read = (entry for entry in entries if isinstance(entry, Task))
-    tasks = sorted(read, key=lambda task: task.start)
+    read = [entry for entry in entries if isinstance(entry, Task)]
+    tasks, clocks = on_one_clock(read, states.nodes)
     states, early = to_the_last_record(states, tasks, run.submit_dir)
     nodes = with_starts(states.nodes, tasks)
     bad = (entry for entry in entries if isinstance(entry, Problem))
@@ -199,6 +200,7 @@ def _with_records(
         span=_span(tasks, states),
         retries=found.retries,
         missing=_missing(found),
+        clocks=clocks,
         problems=(*problems, *early, *bad),
     )
     if run.stretches:

@@ -58,6 +58,26 @@ def test_where_a_run_lay_still_counts_neither_in_the_part_nor_in_the_whole(
     assert whole is not None and whole.mean == pytest.approx(run.span)
 
 
+@pytest.mark.parametrize("hour", ["17", "20"])
+def test_a_task_by_another_clock_counts_from_when_its_job_ran(
+    submit_dir: Path, hour: str
+) -> None:
+    began = 1795200894  # when the first task did
+    states = {0: "SUBMIT", 1: "EXECUTE", 3: "JOB_TERMINATED"}
+    lines = [f"{began} INTERNAL *** DAGMAN_STARTED 1.0 ***"]
+    events = (f"{began + at} cat_ID2 {what}" for at, what in states.items())
+    lines += (f"{event} 1.0 cluster - 2" for event in events)
+    (submit_dir / "jobstate.log").write_text("\n".join(lines) + "\n")
+    later = record_text(job="ID2").replace("T18:54:54", f"T{hour}:54:54")
+    (submit_dir / "00" / "00" / "cat_ID2.out.000").write_text(later)
+    run = read_run(submit_dir)
+    (task,) = (each for each in run.tasks if each.node == "cat_ID2")
+    assert began <= task.start and task.end < began + 4
+    (off,) = run.clocks.values()
+    assert 3590 < off < 7210
+    assert run.tasks[0].start == began, "its node is not in the log"
+
+
 def test_what_was_moved_is_told_by_the_programs_that_moved_it(submit_dir: Path) -> None:
     """Results are safe 2.5 s after the first task's start, their sizes are known."""
     bb = submit_dir / "bb"

@@ -290,7 +290,7 @@ def _patterns(
     if path is None:
         return {}
     variables = environment(given.catalogs.properties)
-    document, entries = _read_placement_file(path, variables)
+    document, entries = read_placement_file(path, variables)
     rules = dict[str, Rule]()
     for entry in entries:
         _check(document, entry, words)
@@ -338,7 +338,7 @@ def _check(
         raise document.error(fault, entry.keys, entry.word, words.choices(file))
 
 
-def _read_placement_file(
+def read_placement_file(
     path: Path, variables: Mapping[str, str]
 ) -> tuple[Document, list[PlacementPattern]]:
     """Raises CatalogError with file and line."""

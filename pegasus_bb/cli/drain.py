@@ -143,9 +143,12 @@ def _targets(
         if registry is not None:
             raise UsageError("--registry shares a rate: say --rate as well")
         return []
-    limit = read_rule(rate).rate
+    try:
+        limit = read_rule(rate).rate
+    except UsageError:
+        limit = 0
     if not limit:
-        raise UsageError(f"--rate {rate}: is a rate such as 32MiB/s")
+        raise UsageError(f"--rate {rate}: not a rate such as 32MiB/s")
     folder = os.path.abspath(registry) if registry else f"{journal}.registry"
     _make("the registry", folder)
     return [DrainTargetPace(registry or "of --rate", folder, float(limit))]

@@ -186,7 +186,8 @@ def test_a_destination_that_is_full(job: Job, more_room: str, code: int) -> None
         (["bb/ckpt", "bb/ckpt/in"], "one lies in the other"),
         (["bb/ckpt", "pfs", "--interval", "0"], "a time above zero"),
         (["bb/ckpt", "pfs", "--keep", "0"], "--keep 0: is a number above zero, or all"),
-        (["bb/ckpt", "pfs", "--rate", "now"], "such as 32MiB/s"),
+        (["bb/ckpt", "pfs", "--rate", "now"], "--rate now: not a rate such as 32MiB/s"),
+        (["bb/ckpt", "pfs", "--rate", "1"], "--rate 1: not a rate such as 32MiB/s"),
         (["bb/ckpt", "pfs", "--registry", "r"], "say --rate as well"),
     ],
 )

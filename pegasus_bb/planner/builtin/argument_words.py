@@ -18,6 +18,7 @@ _QUOTING = re.compile(r"""["'\\]""")
 _WORD = re.compile(r"[^ \t\v\f]+")
 # The last alternative is a quote that is not closed, or a backslash at the end.
 _QUOTED = re.compile(r"""('[^']*')|"([^"]*)"|\\(.)|["'\\]""")
+_KEPT = re.compile(r"""\\[\\"']""")
 # The character itself.
 _WOULD_DO = {
     "'": """it in double quotes: "it's\"""",
@@ -47,8 +48,9 @@ def task_words(items: Sequence[str], job: str) -> Sequence[str]:
 
 
 def loses_text(items: Sequence[str]) -> bool:
-    """Whether a task gets less than its list has: no empty word, no backslash."""
-    return "" in items or any("\\" in item for item in items)
+    """Whether a task gets less than its list has: an empty item is no word, and a
+    backslash vanishes unless another one or a quote follows."""
+    return "" in items or any("\\" in _KEPT.sub("", item) for item in items)
 
 
 def _for_htcondor(match: re.Match[str], items: Sequence[str], what: str) -> str:

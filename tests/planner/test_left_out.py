@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pegasus_bb.cli import cli
+from pegasus_bb.planner.builtin.argument_words import loses_text
 from tests.support.edits import REMOVE, put
 from tests.support.pegasus_site import write_site
 
@@ -157,3 +158,19 @@ def test_a_checkpoint_that_is_never_written_does_not_keep_the_buffer(
     assert ended.exit_code == 0, ended.output
     assert (work / "out" / "out.txt").read_text() == "hello\n"
     assert [p for p in (work / "fast").iterdir() if p.is_dir()] == []
+
+
+@pytest.mark.parametrize(
+    ("item", "loses"),
+    [
+        ("", True),
+        (r"a\b", True),
+        (r"a\\b", False),
+        (r"say \"a\"", False),
+        ("''", False),
+    ],
+)
+def test_text_that_is_written_as_the_note_advises_is_not_lost(
+    item: str, loses: bool
+) -> None:
+    assert loses_text([item]) is loses

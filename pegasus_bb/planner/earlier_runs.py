@@ -3,7 +3,7 @@ of the same workflow, if sizes are needed and not known."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,6 +31,20 @@ def named_history(settings: Settings, tiers: Collection[str]) -> History:
             )
     runs = {run.path.resolve(): run for run in settings.history}  # each counts once
     return combine([_named(run) for run in runs.values()])
+
+
+def foreign_note(history: History, workflow: Workflow) -> Iterator[str]:
+    """A note if nothing of ``history`` is of ``workflow``."""
+    sizes = history.largest_sizes
+    is_known = any(
+        history.of(job.id, job.transformation) or any(u.lfn in sizes for u in job.uses)
+        for job in workflow
+    )
+    if not is_known:
+        yield (
+            f"--bb-history {history.source}: no task and no file of it is in this "
+            "workflow, so nothing is learned from it"
+        )
 
 
 def _named(named: EarlierRun) -> History:

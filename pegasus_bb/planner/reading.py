@@ -226,10 +226,11 @@ def _history(
 ) -> tuple[History, tuple[str, ...]]:
     """What earlier runs have recorded, and notes for the user. Raises UsageError."""
     if settings.history:
-        from pegasus_bb.planner.earlier_runs import named_history  # few name one
+        from pegasus_bb.planner import earlier_runs  # few name one
 
         tiers = [tier.name for tier in catalogs.tiers.get(site.name, ())]
-        return named_history(settings, tiers), ()
+        history = earlier_runs.named_history(settings, tiers)
+        return history, tuple(earlier_runs.foreign_note(history, workflow))
     if not needs_sizes(catalogs, settings, workflow, site):
         return History(), ()
     from pegasus_bb.planner.earlier_runs import last_history  # most sizes are known

@@ -4,6 +4,7 @@ was."""
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -118,6 +119,19 @@ def test_a_history_that_shows_nothing_is_refused(site: Site) -> None:
     said = site.refuses("bb", "--bb-mode", "auto", "--bb-history", "old")
     assert "no task that ended well has a record there" in said
     assert "mix_A.out.000" in said
+
+
+def test_a_history_of_another_workflow_is_said_to_teach_nothing(
+    site: Site, earlier: Path
+) -> None:
+    words = ("explain", "--bb-history", str(earlier))
+    note = f"--bb-history {earlier}: no task and no file of it is in this workflow"
+    assert note not in site.bb(*words, check=True).stderr
+    ours = re.compile(r"\b(mix|\w+[.]dat|in[.]txt)\b")
+    for name in ("workflow.yml", "transformations.yml", "replicas.yml"):
+        file = site.work / name
+        file.write_text(ours.sub(r"my-\1", file.read_text()))
+    assert note in site.bb(*words).stderr
 
 
 def test_a_place_that_the_records_contradict_is_refused(

@@ -22,17 +22,17 @@ from pegasus_bb.stager.site_config import Config
 from pegasus_bb.stager.slurm import spool
 from pegasus_bb.stager.slurm.attendant import Attendant
 from pegasus_bb.stager.slurm.slurm_config import GranulePool, SlurmConfig
-from pegasus_bb.stager.slurm.space_folders import Trash, why_left
+from pegasus_bb.stager.slurm.space_folders import Left, Trash, why_left
 from pegasus_bb.stager.store import Store
 
 MIB = 1 << 20
 spool.BELLS = 1  # each costs two calls of a start
 
 
-def remove_at_once(trash: Any, path: str, then: Callable[[], None]) -> None:
+def remove_at_once(trash: Any, left: Left) -> None:
     """What cannot be removed now is left to the next service."""
-    if not why_left(path):
-        trash._loop.call_soon(then)
+    if not why_left(left.path):
+        trash._loop.call_soon(lambda: trash._gone(left))
 
 
 class Loop:
@@ -87,6 +87,7 @@ class Copies:
     def __init__(self, spaces: dict[str, Dataspace], store: Store, loop: Loop) -> None:
         self.tasks: dict[int, StagerTask] = {}
         self.spaces, self.store, self.loop = spaces, store, loop
+        self.discards = self
 
     async def submit(
         self, uid: int, specs: Any, raw: bytes, also: Any

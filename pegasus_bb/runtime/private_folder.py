@@ -141,12 +141,15 @@ def _place_of_folders(
 ) -> str:
     """What the paths of the private folders begin with: a folder of the workflow
     directory, or one on the disk of the node and a word for this run. Raises UsageError
-    if that folder is another user's."""
+    if that folder is another user's, or cannot be named."""
     if needs.disk is None:
         return os.path.join(scratch, FOLDER, "")
     import hashlib
 
-    home = home_on_disk(needs.disk, environ)
+    try:
+        home = home_on_disk(needs.disk, environ)
+    except ValueError as error:
+        raise UsageError(f"no disk for this job's folder: {error}") from error
     _mkdir_if_missing(home)
     found = os.lstat(home)
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():

@@ -85,6 +85,11 @@ class TestTheFolder:
         assert list(home.iterdir()) == []
         assert not job.jobs.exists()
 
+    def test_needs_the_variable_that_names_its_disk(self, job: PrivateJob) -> None:
+        job.needs["disk"] = "$SLURM_TMPDIR"
+        said = ended(job.run("echo done > out.txt"), 2)
+        assert said.endswith("$SLURM_TMPDIR is not set in this job\n")
+
     def test_of_another_run_on_the_same_disk_stays(
         self, job: PrivateJob, tmp_path: Path
     ) -> None:

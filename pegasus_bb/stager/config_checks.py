@@ -18,7 +18,8 @@ Value = TypeVar("Value")
 
 
 class Section:
-    """Methods raise UsageError. ``where``: the file, and the part of it."""
+    """A part of a configuration. ``where``: the file, and which part of it. Methods
+    raise UsageError."""
 
     def __init__(self, where: str, data: Any, keys: Sequence[str]) -> None:
         """``data`` is an object with some of ``keys``."""

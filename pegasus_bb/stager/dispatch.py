@@ -38,7 +38,8 @@ Began = Callable[[list[int], str, Callable[[], None]], None]
 
 
 class Dispatch:
-    """``ended`` and ``began`` are called for tasks."""
+    """Gives waiting tasks to workers. ``began`` is called before tasks make their first
+    file, ``ended`` when a task has ended."""
 
     def __init__(self, config: Config, began: Began, ended: End) -> None:
         self._config, self._began, self._ended = config, began, ended

@@ -79,7 +79,7 @@ class Rate:
 
 
 class Estimates:
-    """Of all pairs."""
+    """What is known of the costs of each pair of dataspaces."""
 
     def __init__(self) -> None:
         self._rates: dict[Pair, Rate] = {}
@@ -120,7 +120,7 @@ class _Working:
 
 
 class Forecast(NamedTuple):
-    """Of one moment; ``queue`` is a copy of its own."""
+    """The queue of one moment, which can be played to its end: ``queue`` is a copy."""
 
     running: list[list[StagerTask]]  # by worker
     queue: TaskQueue

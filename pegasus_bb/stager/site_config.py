@@ -26,7 +26,7 @@ _WORKERS = 2
 
 
 class Config(NamedTuple):
-    """One service."""
+    """How one service is set up."""
 
     state: str  # folder of the database and of the users' own files
     sockets: str  # folder of both sockets

@@ -34,8 +34,9 @@ _LONGEST = 600.0  # seconds; also where a clock that was set says that it took d
 
 
 class Nodes(JobCopies):
-    """Also does the copies of jobs: what goes to a node waits for pre_run; what comes
-    from one, nodes do. ``config`` is None where the site has no storage on nodes."""
+    """Does the copies of jobs, those with folders on their nodes, too: what goes to a
+    node waits for pre_run, and what comes from a node is copied there. ``config`` is
+    None where the site has no storage on nodes."""
 
     def __init__(
         self,

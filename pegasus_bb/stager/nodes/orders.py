@@ -16,7 +16,8 @@ GONE = "gone"
 
 
 class NodesRecord(Record):
-    """One job's. Each order has a number of its own, for all nodes together."""
+    """What nodes are asked to do for one job. Each order has a number of its own, for
+    all nodes together."""
 
     def __init__(self, job: SlurmJob | None = None) -> None:
         job = job or SlurmJob()

@@ -26,7 +26,7 @@ _MOST = 1000  # buffers of a user
 
 @dataclass
 class Buffer(Holder):
-    """One. ``readers``: other users who may read it."""
+    """A persistent buffer. ``readers``: other users who may read it."""
 
     name: str = ""
     uid: int = 0
@@ -52,8 +52,8 @@ class Buffer(Holder):
 
 
 class Buffers:
-    """All of the site. ``freed`` is called when room came back, but for what ``trash``
-    tells itself.
+    """The persistent buffers of the site. ``freed`` is called when room came back,
+    unless ``trash`` says so itself.
 
     What changes is on disk before it is in memory: a change that raises OSError has not
     happened.

@@ -35,7 +35,7 @@ PlacePair = tuple[str, str]
 
 
 class Directives:
-    """All of a job."""
+    """What all directives of a job ask for."""
 
     def __init__(self) -> None:
         self.capacity, self.pool = 0, ""  # bytes of the job's own buffer; 0: none

@@ -29,7 +29,8 @@ class Holder(Record):
 
 
 class Pools:
-    """Space is given to ``holders``, and to what ``trash`` has still to remove."""
+    """The space of all pools: ``holders`` have it, and what ``trash`` has not removed
+    yet."""
 
     def __init__(
         self,

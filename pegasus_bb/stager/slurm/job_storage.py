@@ -18,7 +18,7 @@ from pegasus_bb.stager.store import Records
 
 @dataclass(frozen=True)
 class JobStorage:
-    """Of a job and of its nodes."""
+    """Gives jobs space in pools, on nodes and in buffers, and takes it back."""
 
     spaces: Dataspaces
     pools: Pools

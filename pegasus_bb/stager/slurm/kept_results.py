@@ -18,7 +18,7 @@ _SHOWN = 20  # destinations of one job
 
 @dataclass(frozen=True)
 class KeptResults:
-    """Those of jobs that Slurm has forgotten."""
+    """Results of jobs that Slurm has forgotten, until they are saved or dropped."""
 
     storage: JobStorage
 

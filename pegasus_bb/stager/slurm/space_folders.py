@@ -102,7 +102,8 @@ def left_in(pool: GranulePool) -> list[Left]:
 
 
 class Trash:
-    """Where folders go. ``freed`` is called for each pool that got space back.
+    """Removes folders of jobs and buffers. ``freed`` is called for each pool that got
+    space back.
 
     Threads remove the folders beside the event loop, those of all users by turns: a
     loop that waits for a million files serves no one. They end with the service, and

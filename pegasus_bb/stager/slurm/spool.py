@@ -29,7 +29,8 @@ _FOLDERS = ("requests", "answers", "bells", "jobs")
 
 
 class HookRequest(NamedTuple):
-    """One. ``fields`` has what the hook knows; ``words`` those of scontrol."""
+    """What a hook or a scontrol asks. ``fields``: what the hook knows; ``words``: those
+    of scontrol."""
 
     token: str
     do: str

@@ -109,14 +109,14 @@ def no_answer(run: FailedRun) -> Iterator[str]:
 def deadline_passed(run: FailedRun) -> Iterator[str]:
     late = run.with_status(DEADLINE_PASSED)
     own = [item.node.name for item in late if run.has_own(item)]
-    if late and not own:
-        yield "cause:       the reservation is late, and is still asked for"
-        yield f"{_continue(run)}   (waits anew)"
-    elif own:
+    if own:
         names = abbreviate(own, _SHOWN)
         yield f"cause:       the tier had no room in time, says {names}"
         yield f"{_continue(run)}   (waits anew)"
         yield from _plan_again(run)
+    elif late:
+        yield "cause:       the reservation is late, and is still asked for"
+        yield f"{_continue(run)}   (waits anew)"
 
 
 def never_made(run: FailedRun) -> Iterator[str]:

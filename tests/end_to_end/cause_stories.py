@@ -123,6 +123,15 @@ def failed_once_and_property_mended(site: Site) -> None:
     (site.work / "pegasus.properties").write_text("pegasus.bb.drain = off\n")
 
 
+def stage_out_says(words: str) -> Callable[[Site], None]:
+    """Instead of copying."""
+    return in_submit_dir(
+        "transfer",
+        "cat > $0.$$; exec < $0.$$; ! grep -q RESULTS $0.$$ || "
+        f"{{ echo {words} >&2; exit 1; }}",
+    )
+
+
 def without(path: str) -> Callable[[Site], None]:
     return lambda site: (site.root / path).rename(site.root / "away") and None
 
@@ -199,11 +208,13 @@ STORIES = {
         "the place of the results is full",
         nothing,
         made_room,
-        after_planning=in_submit_dir(
-            "transfer",
-            "cat > $0.$$; exec < $0.$$; ! grep -q RESULTS $0.$$ || "
-            "{ echo No space left on device >&2; exit 1; }",
-        ),
+        after_planning=stage_out_says("No space left on device"),
+    ),
+    "destination_closed": Story(
+        "the place of the results takes no writes",
+        nothing,
+        made_room,
+        after_planning=stage_out_says("r.txt: Read-only file system"),
     ),
     "scratch_full": Story(
         "/pfs/root/pegasus/two/bb-",

@@ -9,7 +9,7 @@ clean release: a test does so for each cause.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from shlex import quote
 
@@ -32,6 +32,7 @@ from pegasus_bb.runtime.transfers.folder_jobs import LAST_COPY
 Cause = Callable[[FailedRun], Iterator[str]]
 
 _FULL = ("No space left on device", "Disk quota exceeded", "ENOSPC", "EDQUOT")
+_CLOSED = ("Read-only file system", "Permission denied")
 # What launch could not save of a job that had failed before.
 _SAVING = ("launch: checkpoint ", "launch: the folder of this failed try")
 _TRANSFERS_OUT = (Role.STAGE_OUT, Role.STAGE_INTER)
@@ -145,6 +146,15 @@ def destination_full(run: FailedRun) -> Iterator[str]:
             return
 
 
+def destination_closed(run: FailedRun) -> Iterator[str]:
+    """A stage-out may not write where results go."""
+    for item in run.failed:
+        if role_of(item.node.name) in _TRANSFERS_OUT and _says(run, item, _CLOSED):
+            yield "cause:       the place of the results takes no writes; once it does:"
+            yield _continue(run)
+            return
+
+
 def scratch_full(run: FailedRun) -> Iterator[str]:
     """What is full can be given room: the PFS, or a tier's file system that has less
     than was reserved."""
@@ -236,7 +246,7 @@ def results_not_safe(run: FailedRun) -> Iterator[str]:
 
 def _kept(run: FailedRun, item: NodeEntry) -> bool:
     """Whether a clean-up has left a file for the sake of a result."""
-    return any(LAST_COPY in line for line in run.lines(item))
+    return _says(run, item, (LAST_COPY,))
 
 
 def task_failed(run: FailedRun) -> Iterator[str]:
@@ -266,6 +276,7 @@ CAUSES: dict[str, Cause] = {
         never_made,
         input_lost,
         destination_full,
+        destination_closed,
         scratch_full,
         tier_full,
         catalog_changed,
@@ -313,6 +324,10 @@ def _exact(size: int) -> str:
         if size % (1 << bits) == 0:
             return f"{size >> bits}{unit}"
     return f"{size}B"
+
+
+def _says(run: FailedRun, item: NodeEntry, words: Sequence[str]) -> bool:
+    return any(word in line for line in run.lines(item) for word in words)
 
 
 def _says_full(run: FailedRun, item: NodeEntry) -> bool:

@@ -173,6 +173,7 @@ def reservation_maker(
         stay = staying(given, placement, jobs, outputs)
         need = sum([here[lfn] for lfn in inputs | outputs | saved])
         need += max([temporary(job) for job in jobs])  # of one after the other
+        only_read = inputs.keys() - outputs.keys() - write.keys()
         return JobReservation(
             tuple(inputs),
             tuple(lfn for lfn in outputs if lfn not in stay),
@@ -181,9 +182,9 @@ def reservation_maker(
             need,
             capacity(need),
             stay=stay,
-            cacheable=cacheable(jobs, inputs.keys() - outputs.keys() - write.keys()),
+            cacheable=cacheable(jobs, only_read),
             checkpoints=tuple(saved),
-            watched=watched(jobs, inputs),
+            watched=watched(jobs, only_read),
         )
 
     return make

@@ -53,7 +53,7 @@ def watched_inputs(given: PlanningInput) -> Choose:
 
     def choose(jobs: Sequence[Job], lfns: Collection[str]) -> tuple[str, ...]:
         own = max(level[job.id] for job in jobs)
-        found = tuple(lfn for lfn in lfns if lowest.get(lfn, 0) > own)
+        found = tuple(sorted(lfn for lfn in lfns if lowest.get(lfn, 0) > own))
         wanted = found and not any(given.wants_copies(job) for job in jobs)
         return found if wanted else ()
 

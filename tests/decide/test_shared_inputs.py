@@ -94,6 +94,8 @@ def test_in_a_shared_folder_inputs_that_later_jobs_read_are_watched(
         return {job: each.watched for job, each in own.items() if each.watched}
 
     assert watched() == {"first": ("large", "small")}
+    three.jobs[0]["uses"].append(use("small", "output", **sized("64KiB")))
+    assert watched() == {"first": ("large",)}, "its own result is no input"
     wants(three, 0, "copy")
     assert watched() == {}
     three.defines[-1] = "pegasus.data.configuration=condorio"

@@ -78,7 +78,8 @@ def on_one_clock(
     each host whose own clock is off: the most seconds.
 
     A record has the clock of its host. Tasks that end after the job of their node, or
-    begin before it, are moved together into it.
+    begin before it, are moved together into it. ``nodes``: without names that a node of
+    a sub-workflow has as well.
     """
     groups: dict[str, list[Task]] = {}
     for task in tasks:
@@ -98,15 +99,16 @@ def on_one_clock(
 
 def _late(tasks: Sequence[Task], node: NodeTimes) -> int:
     """Return the whole seconds by which ``tasks`` of ``node`` are late; 0 if they are
-    in its job, or if that cannot be told: the record may be of an earlier try."""
+    in its job, or of another try than the last that the log knows."""
     if node.terminated is None or node.submitted is None:
+        return 0
+    if node.attempts != tasks[0].retry + 1:
         return 0
     first = min(task.start for task in tasks)
     late = max(task.end for task in tasks) - node.terminated
     if late > _CLOCKS:
         return math.floor(late)
-    is_of_this_try = node.attempts <= tasks[0].retry + 1
-    if is_of_this_try and first < node.submitted - _CLOCKS:
+    if first < node.submitted - _CLOCKS:
         return math.floor(first - (node.executing or node.submitted))
     return 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -188,7 +189,9 @@ def _with_records(
 ) -> Run:
     entries = list(_with_logs(list(_entries(found)), found))
     read = [entry for entry in entries if isinstance(entry, Task)]
-    tasks, clocks = on_one_clock(read, states.nodes)
+    names = Counter(Path(key).name for key in found.records)
+    own = (node for node in states.nodes if names[node.node] == 1)
+    tasks, clocks = on_one_clock(read, own)
     states, early = to_the_last_record(states, tasks, run.submit_dir)
     nodes = with_starts(states.nodes, tasks)
     bad = (entry for entry in entries if isinstance(entry, Problem))

@@ -110,7 +110,15 @@ def run_in_private_folder(
         argv = binding.argv(argv)
 
         def work() -> int:
-            status = run_task(bb, binding, argv, bound, links=links, hinted=hinted)
+            status = run_task(
+                bb,
+                binding,
+                argv,
+                bound,
+                links=links,
+                hinted=hinted,
+                vanishing=folder.going,
+            )
             return _finish(folder, linked, links, status)
 
         if not needs.keep_failed:

@@ -13,7 +13,7 @@ from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 from pegasus_bb.core.paths import cut_name, is_below
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _TRIES = 100  # to replace a link that other processes replace as well
 
@@ -198,8 +198,9 @@ def _remove_moved_folder(link: Link) -> None:
         remove_tree(moved)
 
 
-def move_stray(link: Link) -> tuple[str, bool]:
+def move_stray(link: Link, vanishing: Sequence[str] = ()) -> tuple[str, bool]:
     """Move a stray to the target and restore the link: (message, whether it stays).
+    ``vanishing``: folders that will be gone, so links into them are resolved.
 
     A task that writes a temporary file and renames it over its output replaces the
     link. A stray in place of an input outside of the run stays where it is:
@@ -215,7 +216,9 @@ def move_stray(link: Link) -> tuple[str, bool]:
     for part in left:  # by a killed job
         remove_tree(part)
     # A file at the target is of an earlier attempt, and older.
-    copied = copy_path(link.path, link.target, digest=False, replace=True)
+    copied = copy_path(
+        link.path, link.target, digest=False, replace=True, vanishing=vanishing
+    )
     if os.path.isdir(link.path):  # a link cannot be renamed over a folder
         moved = _temporary_name(link.path, "stray")
         os.rename(link.path, moved)

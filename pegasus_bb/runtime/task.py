@@ -40,9 +40,11 @@ def run_task(
     links: Sequence[Link],
     hinted: Mapping[str, int] | None = None,
     folders: Sequence[str] = (),
+    vanishing: Sequence[str] = (),
 ) -> int:
     """Run ``argv``, which has real paths; returns its exit status. ``hinted``: outputs
-    to create before (path -> hint). ``folders``: others where its files are."""
+    to create before (path -> hint). ``folders``: others where its files are.
+    ``vanishing``: those that will be gone, so links into them must not stay."""
     seen = os.pathsep.join((*binding.folders(), *folders))
     environ = {**environ, "PEGASUS_BB_FOLDERS": seen}
     if wants_stdin(argv):
@@ -55,7 +57,7 @@ def run_task(
 
         tell(unmade_message(links))
         note_absent(bb, binding, environ.get("PEGASUS_DAG_JOB_ID", ""))
-    return move_strays(links, status)
+    return move_strays(links, status, vanishing)
 
 
 def task_files(
@@ -176,12 +178,12 @@ def _is_own(bb: BBDir, program: str, name: str) -> bool:
         return False
 
 
-def move_strays(links: Sequence[Link], status: int) -> int:
+def move_strays(links: Sequence[Link], status: int, vanishing: Sequence[str]) -> int:
     """Move files that replaced links; returns ``status``, or 1 if a move failed."""
     for link in links:
         try:
             if is_stray(link):
-                tell(move_stray(link)[0])
+                tell(move_stray(link, vanishing)[0])
         except (PegasusBBError, OSError) as error:
             why = error if isinstance(error, PegasusBBError) else error.strerror
             tell(str(LinkFailed(f"{link.path}: stays on the buffer: {why}")))

@@ -78,6 +78,28 @@ def test_a_task_by_another_clock_counts_from_when_its_job_ran(
     assert run.tasks[0].start == began, "its node is not in the log"
 
 
+@pytest.mark.parametrize(
+    "other", ["00/00/cat_ID2.out.001", "inner/00/00/cat_ID2.out.000"]
+)
+def test_a_task_of_another_try_or_workflow_is_not_moved_into_a_job_of_its_name(
+    submit_dir: Path, other: str
+) -> None:
+    """The log ends before the retry; the inner run has a log of its own."""
+    began = 1795200894
+    lines = [f"{began} INTERNAL *** DAGMAN_STARTED 1.0 ***"]
+    for at, what in {0: "SUBMIT", 1: "EXECUTE", 3: "JOB_TERMINATED"}.items():
+        lines.append(f"{began + at} cat_ID2 {what} 1.0 cluster - 2")
+    (submit_dir / "jobstate.log").write_text("\n".join(lines) + "\n")
+    first = submit_dir / "00/00/cat_ID2.out.000"
+    first.write_text(record_text(job="ID2"))
+    later = submit_dir / other
+    later.parent.mkdir(parents=True, exist_ok=True)
+    later.write_text(record_text(job="ID2").replace("18:54:54", "18:55:54"))
+    run = read_run(submit_dir)
+    assert run.clocks == {}
+    assert began + 60 in [task.start for task in run.tasks]
+
+
 def test_what_was_moved_is_told_by_the_programs_that_moved_it(submit_dir: Path) -> None:
     """Results are safe 2.5 s after the first task's start, their sizes are known."""
     bb = submit_dir / "bb"

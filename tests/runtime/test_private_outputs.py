@@ -131,6 +131,19 @@ class TestOutputs:
         assert job.made("two/file") == "1\n"
         assert not (job.scratch / "full").is_symlink()
 
+    def test_a_folder_in_the_place_of_a_planned_link_keeps_what_its_links_lead_to(
+        self, job: PrivateJob
+    ) -> None:
+        home = job.site.pfs_scratch / "out.txt"
+        job.site.place({"out.txt": "pfs write"})
+        job.note(links={"out.txt": str(home)})
+        links = "ln -s $PWD/tmp out.txt/full; ln -s ../tmp out.txt/near"
+        argv = job.argv(f"echo done > tmp; rm out.txt; mkdir out.txt; {links}")[1:]
+        ended(job.site.start("launch", *argv))
+        assert [(home / name).read_text() for name in ("full", "near")] == [
+            "done\n"
+        ] * 2
+
     def test_a_link_that_leads_nowhere_fails_the_job(self, job: PrivateJob) -> None:
         said = ended(job.run("ln -s nothing out.txt"), 1)
         assert "out.txt" in said

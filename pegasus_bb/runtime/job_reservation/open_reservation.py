@@ -128,7 +128,13 @@ def _run(
             watched = _watched(request, reservation, space)
             with _inside(binding), _temporary_files(request, space, bound, facts):
                 status = run_task(
-                    bb, binding, argv, bound, links=links, folders=space.shared.folders
+                    bb,
+                    binding,
+                    argv,
+                    bound,
+                    links=links,
+                    folders=space.shared.folders,
+                    vanishing=space.vanishing,
                 )
             facts.update(space.shared.facts)
             made = map(space.path, reservation.made)

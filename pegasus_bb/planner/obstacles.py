@@ -55,13 +55,18 @@ class _Obstacles:
     def __init__(self) -> None:
         self.errors: list[UsageError] = []
 
+    @property
+    def is_full(self) -> bool:
+        """Whether to look for no more: each error costs a search for its line."""
+        return len(self.errors) >= _MOST
+
     def meet(self, check: Callable[[], T]) -> T | None:
         """What ``check`` returns; None if it is an obstacle, which is noted once."""
         try:
             return check()
         except UsageError as error:
             known = (str(other) for other in self.errors)
-            if len(self.errors) < _MOST and str(error) not in known:
+            if not self.is_full and str(error) not in known:
                 self.errors.append(error)
             return None
 
@@ -161,6 +166,8 @@ def _of_jobs(
     programs = Programs(places, "/")
     seen: set[str] = set()
     for job in workflow:
+        if found.is_full:
+            return
         found.meet(lambda: check_job(workflow, graph, job))  # noqa: B023
         name = job.transformation
         if site is None:

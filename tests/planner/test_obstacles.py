@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.cli.plan_options import options_of
+from pegasus_bb.planner import obstacles
 from tests.support.user_site import Site
 
 WORDS = ("--sites", "cluster", "--output-sites", "local", "--bb-mode", "persistent")
@@ -58,6 +60,25 @@ def test_values_of_jobs_that_no_submit_file_can_have_are_told_at_once(
     said = done.stdout + done.stderr
     for mistake in ("env A has a line break", "condor profile queue", "not closed"):
         assert said.count(mistake) == 1, said
+
+
+def test_of_many_mistakes_twenty_are_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = Site(tmp_path)
+    with site.edited("workflow.yml") as workflow:
+        job = workflow["jobs"][0]
+        one = {**job, "arguments": ['open"quote'], "uses": []}
+        workflow["jobs"] += [{**one, "id": f"X{number}"} for number in range(60)]
+    asked: list[str] = []
+    words = ("--sites", "cluster", "--bb-mode", "off", str(site.work / "workflow.yml"))
+    options = options_of(words, site.work)
+    real = obstacles.task_words
+    monkeypatch.setattr(
+        obstacles, "task_words", lambda *args: asked.append(args[1]) or real(*args)
+    )
+    assert len(obstacles.find_obstacles(options)) == 20
+    assert asked[-1] == "X19"
 
 
 def test_a_place_of_a_history_that_the_site_lacks_is_refused(tmp_path: Path) -> None:

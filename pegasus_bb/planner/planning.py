@@ -152,16 +152,18 @@ def _decide_run(
     on programs."""
     decision = decide(given)
     programs = check_local_files(options, given, decision)
-    run = _name_run(options, given, decision, _predict(given, decision))
+    run = name_run(options, given, decision, _predict(given, decision))
     return run, programs
 
 
-def _name_run(
+def name_run(
     options: PlanOptions,
     given: PlanningInput,
     decision: PlacementDecision | None,
-    predicted: Predicted | None,
+    predicted: Predicted | None = None,
 ) -> RunPlan:
+    """The names of a run, and how its results leave. Raises UsageError, also where its
+    submit directory is taken."""
     drain = _plan_drain(given, decision)
     run = plan_run(options, given, decision, predicted, drain)
     check_existing(run.submit_dir, force=options.force)
@@ -212,4 +214,4 @@ def check_can_be_planned(
 ) -> None:
     """Raises UsageError for everything that ``plan`` would refuse; writes nothing."""
     check_local_files(options, given, decision)
-    planner.check_plan(given, _name_run(options, given, decision, None))
+    planner.check_plan(given, name_run(options, given, decision))

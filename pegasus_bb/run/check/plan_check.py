@@ -13,7 +13,6 @@ from pegasus_bb.model.finding import Finding, note, ok, wrong
 from pegasus_bb.model.modes import RunMode
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.builtin.planner import BuiltInPlanner
-from pegasus_bb.planner.existing_submit_dir import check_existing
 from pegasus_bb.planner.local_files import (
     notes_on_programs,
     of_images,
@@ -26,11 +25,11 @@ from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.pegasus_limits import check_styles, check_sub_workflows
 from pegasus_bb.planner.pegasus_home import PegasusHome
 from pegasus_bb.planner.plan_summary import folders_line, for_jobs, what_nodes_see
-from pegasus_bb.planner.planning import plan_notes
+from pegasus_bb.planner.planning import name_run, plan_notes
 from pegasus_bb.planner.reading import no_collection
 from pegasus_bb.planner.rewrite.pass_input import Inputs
 from pegasus_bb.planner.rewrite.passes import rewrite_inputs
-from pegasus_bb.planner.run_plan import RunPlan, plan_run
+from pegasus_bb.planner.run_plan import RunPlan
 
 
 def of_files(
@@ -119,8 +118,7 @@ def of_planning(
 ) -> Iterator[Finding]:
     """``home``: of the Pegasus that plans, None for the built-in planner."""
     try:
-        run = plan_run(options, given, decision)
-        check_existing(run.submit_dir, force=options.force)
+        run = name_run(options, given, decision)
     except PegasusBBError as error:
         yield wrong("submit", str(error))
         return

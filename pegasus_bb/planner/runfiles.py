@@ -25,7 +25,12 @@ from pegasus_bb.model.reservation import Request
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.planner.local_files import nearest_folder
 from pegasus_bb.planner.planned_by import PLANNED_BY, planned_by
-from pegasus_bb.planner.rewrite.lifecycle import JobFiles, links, pools_of_jobs
+from pegasus_bb.planner.rewrite.lifecycle import (
+    JobFiles,
+    links,
+    outputs_beside_links,
+    pools_of_jobs,
+)
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal.lives import PHASES
 from pegasus_bb.planner.seal.sealing import ExecutableWorkflow
@@ -283,6 +288,9 @@ def _placed_elsewhere(
         "links": links(given.workflow, placement, on_the_pfs),
         "pools": pools_of_jobs(given.workflow, placement),
     }
+    if not run.is_private:
+        outputs = outputs_beside_links(given.workflow, placement, planned.scratch)
+        wanted["outputs"] = outputs
     if placement.tier.streams != "off":
         from pegasus_bb.decide.stream_choice import outputs_to_make  # few tiers
 

@@ -35,6 +35,8 @@ class NodeNeeds(NamedTuple):
     pools: Mapping[str, str] = {}  # LFN -> pool of the tier
     hints: Mapping[str, int] = {}  # LFN of an output that launch creates -> hint
     private: Mapping[str, Any] = {}  # of its private folder; empty if it has none
+    # LFN -> planned path: of a job that reads links to the PFS, in a shared folder.
+    outputs: Mapping[str, str] = {}
 
 
 class BBDir:

@@ -148,6 +148,29 @@ def _temporary_name(path: str, kind: str) -> str:
     return os.path.join(folder, f".{os.fsdecode(cut_name(name))}.{kind}.part")
 
 
+def copy_borrowed(path: str, home: str, pfs_scratch: str) -> None:
+    """Give ``path`` bytes of its own if it is a link into ``pfs_scratch``. ``home``:
+    where a planned link in its place leads, else ``path``. Raises OSError,
+    CopyFailed."""
+    text = os.readlink(path)
+    folder, name = os.path.split(os.path.join(os.path.dirname(path), text))
+    passed = os.path.join(os.path.realpath(folder), name)
+    real = os.path.realpath(path)
+    below = os.path.realpath(pfs_scratch)
+    if text == home or not (is_below(passed, below) or is_below(real, below)):
+        return
+    from pegasus_bb.runtime.staging.folder_lfns import copy_path
+
+    own = _temporary_name(path, "own") if home == path else home
+    copy_path(real, own, digest=False, replace=True)
+    if home != path:
+        put_link(path, home)
+        return
+    if os.path.isdir(own):  # it cannot be renamed over a link
+        os.unlink(path)
+    os.rename(own, path)
+
+
 def is_stray(link: Link) -> bool:
     """Whether a file or folder is in the place of ``link``."""
     if is_its_own_target(link):

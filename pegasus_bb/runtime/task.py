@@ -14,6 +14,7 @@ from pegasus_bb.runtime.scratch_links import (
     Link,
     LinkFailed,
     checked_path,
+    copy_borrowed,
     is_stray,
     make_link,
     move_stray,
@@ -188,6 +189,26 @@ def move_strays(links: Sequence[Link], status: int, vanishing: Sequence[str]) ->
             why = error if isinstance(error, PegasusBBError) else error.strerror
             tell(str(LinkFailed(f"{link.path}: stays on the buffer: {why}")))
             status = status or 1
+    return status
+
+
+def keep_outputs(
+    bb: BBDir, node: NodeNeeds, binding: Binding, links: Sequence[Link]
+) -> int:
+    """Give outputs that a task has made links to files on the PFS, as by renaming its
+    input, bytes of their own; returns the exit status."""
+    status = 0
+    for lfn, planned in node.outputs.items():
+        path = binding.text(planned)
+        if not os.path.islink(path):
+            continue
+        home = next((link.target for link in links if link.lfn == lfn), path)
+        try:
+            copy_borrowed(path, home, bb.placement()["pfs_scratch"])
+        except (PegasusBBError, OSError) as error:
+            why = error.strerror if isinstance(error, OSError) else error
+            tell(f"{lfn}: a clean-up may take what this link leads to: {why}")
+            status = 1
     return status
 
 

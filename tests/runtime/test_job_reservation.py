@@ -86,6 +86,17 @@ def test_a_result_that_is_missing_fails_the_job_by_name(
     assert (site.note["status"], site.note["files"]) == (1, {})
 
 
+@pytest.mark.parametrize("link", ["$PWD/pfs-in.txt", "../pfs-in.txt"])
+def test_a_link_in_a_result_to_an_input_on_the_pfs_is_copied(
+    site: JobSite, link: str
+) -> None:
+    """The clean-up of the input removes what it leads to."""
+    site.reserve(stage_out=["tree"])
+    ended(site.launch(f"mkdir tree; ln -s {link} tree/link; echo x > pfs-out.txt"))
+    (site.scratch / "pfs-in.txt").unlink()
+    assert (site.landing / "tree/link").read_text() == "on the PFS\n"
+
+
 @pytest.mark.parametrize("site", ["directory", "datawarp"], indirect=True)
 def test_a_task_that_changes_an_input_of_later_jobs_fails_by_name(
     site: JobSite,

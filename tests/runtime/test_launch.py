@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -202,6 +203,32 @@ class TestLinks:
             assert done.returncode == 0
         assert original.read_text() == "the user's own"
         assert (site.scratch / "archive.dat").read_text() == "mine\n"
+
+    @pytest.mark.parametrize("lfn", ["moved", "out.txt", "tree"])
+    def test_an_output_that_is_a_link_to_an_input_has_bytes_of_its_own(
+        self, site: Site, lfn: str
+    ) -> None:
+        """The clean-up of the input removes what it leads to."""
+        site.pfs_scratch.mkdir(parents=True, exist_ok=True)
+        (site.pfs_scratch / "in.txt").write_text("input")
+        (site.pfs_scratch / "folder").mkdir()
+        (site.pfs_scratch / "folder/file").write_text("input")
+        for name in ("in.txt", "folder"):
+            (site.scratch / name).unlink(missing_ok=True)
+            (site.scratch / name).symlink_to(site.pfs_scratch / name)
+        home = site.pfs_scratch / "out.txt"
+        planned = {
+            name: f"{PREFIX}/run0001/{name}" for name in ("moved", "out.txt", "tree")
+        }
+        site.link({"out.txt": str(home)}, outputs=planned)
+        task = "mv folder tree" if lfn == "tree" else f"rm -f {lfn}; mv in.txt {lfn}"
+        done = in_scratch(site, task)
+        assert done.returncode == 0, done.stderr
+        shutil.rmtree(site.pfs_scratch / "folder")
+        (site.pfs_scratch / "in.txt").unlink()
+        made = site.scratch / lfn / "file" if lfn == "tree" else site.scratch / lfn
+        assert made.read_text() == "input"
+        assert (site.scratch / "out.txt").readlink() == home
 
     def test_a_stray_that_cannot_move_fails_the_job_and_stays(
         self, site: Site, home: Path

@@ -64,8 +64,11 @@ class Site:
             },
         )
 
-    def link(self, links: dict[str, str], node: str = NODE) -> None:
-        self.write(f"nodes/{node}.json", {"version": 2, "links": links})
+    def link(
+        self, links: dict[str, str], node: str = NODE, **more: dict[str, str]
+    ) -> None:
+        data = {"version": 2, "links": links, **more}
+        self.write(f"nodes/{node}.json", data)
 
     def plan_without_buffer(self, scratch: Path) -> None:
         (self.bb / "request.json").unlink()

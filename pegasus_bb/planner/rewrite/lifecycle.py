@@ -105,6 +105,21 @@ def links(workflow: Workflow, placement: Placement, pfs_scratch: str) -> JobFile
     return _by_writer(workflow, wanted)
 
 
+def outputs_beside_links(
+    workflow: Workflow, placement: Placement, scratch: str
+) -> JobFiles[str]:
+    """Job -> LFN -> path in ``scratch``, of the outputs of jobs that read links to the
+    PFS: a task may rename such a link to its output, and a clean-up of the input takes
+    what it leads to."""
+    files = placement.files.values()
+    linked = {file.lfn for file in files if file.tier == PFS and file.how != "link"}
+    return {
+        job.id: {use.lfn: f"{scratch}/{use.lfn}" for use in job.outputs()}
+        for job in (workflow.jobs.values() if linked else ())
+        if any(use.lfn in linked for use in job.inputs())
+    }
+
+
 def pools_of_jobs(workflow: Workflow, placement: Placement) -> JobFiles[str]:
     """Job -> LFN -> pool of the tier, of the files that it writes there."""
     wanted = {file.lfn: file.pool for file in placement.files.values() if file.pool}

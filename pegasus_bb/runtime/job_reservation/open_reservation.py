@@ -115,7 +115,8 @@ def _run(
         request = request._replace(prefix=scratch)
     for link in _links_to_results(reservation, request, scratch):
         make_link(link)
-    with open_space(bb, request, reservation, environ) as space:
+    with open_space(bb, request, reservation, environ) as opened:
+        space = opened._replace(scratch=(request.prefix, scratch))
         binding = Binding(planned, space.run, shared or submit_dir_binding(bb, environ))
         argv = binding.argv(argv)
         bound = binding.environ(environ)

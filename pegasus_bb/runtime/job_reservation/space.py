@@ -48,6 +48,7 @@ class Space(NamedTuple):
     by_system: bool  # the batch system stages; else launch does
     since: float = 0.0  # when the reservation was ready; 0 if it works on the PFS
     shared: SharedInputs = SharedInputs()
+    scratch: tuple[str, ...] = ()  # folders of the run, whose clean-ups remove files
 
     def path(self, lfn: str) -> str:
         """Where ``lfn`` is in it. Raises UsageError if that leads outside."""
@@ -56,7 +57,7 @@ class Space(NamedTuple):
     @property
     def vanishing(self) -> tuple[str, ...]:
         """Folders that results must not lead to: they are removed."""
-        return (os.path.dirname(self.run), *self.shared.folders)
+        return (os.path.dirname(self.run), *self.shared.folders, *self.scratch)
 
 
 def fill(

@@ -17,7 +17,7 @@ from pegasus_bb.model.backends import JOB_SPACES
 from pegasus_bb.runtime.bbdir import BBDir, NodeNeeds
 from pegasus_bb.runtime.bind import shared_binding
 from pegasus_bb.runtime.node_lock import lock_node
-from pegasus_bb.runtime.task import run_command, run_task, task_files
+from pegasus_bb.runtime.task import keep_outputs, run_command, run_task, task_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -73,7 +73,10 @@ def launch(bb: BBDir, argv: list[str], environ: dict[str, str]) -> int:
     environ = binding.environ(environ)
     links, hinted = task_files(bb, node, binding)
     lock_node(bb, environ)
-    return run_task(bb, binding, argv, environ, links=links, hinted=hinted)
+    status = run_task(bb, binding, argv, environ, links=links, hinted=hinted)
+    if node.outputs and not status:
+        return keep_outputs(bb, node, binding, links)
+    return status
 
 
 def _is_of_sub_workflow(node: NodeNeeds, environ: Mapping[str, str]) -> bool:

@@ -83,7 +83,7 @@ class Links:
             )
         if not os.path.isabs(text) and self._stays_inside(path, text, real):
             return CopiedLink(text, False)
-        if not any(_contains(folder, real) for folder in self._vanishing):
+        if not (self._vanishes(real) or self._vanishes(_named_by(path, text))):
             return CopiedLink(text if os.path.isabs(text) else real, False)
         self._check_no_loop(path, real)
         return CopiedLink(real, True)
@@ -101,6 +101,9 @@ class Links:
         leaves = lexical == ".." or lexical.startswith("../")
         return not leaves and _contains(self._root, real)
 
+    def _vanishes(self, path: str) -> bool:
+        return any(_contains(folder, path) for folder in self._vanishing)
+
     def _check_no_loop(self, path: str, real: str) -> None:
         for folder in (*self._followed, _folder_of(path)):
             if _contains(real, folder):
@@ -112,6 +115,12 @@ class Links:
 
 def _folder_of(path: str) -> str:
     return os.path.realpath(os.path.dirname(path))
+
+
+def _named_by(path: str, text: str) -> str:
+    """What link ``path`` names, which may be a link itself."""
+    folder, name = os.path.split(os.path.join(os.path.dirname(path), text))
+    return os.path.join(os.path.realpath(folder), name)
 
 
 def _contains(folder: str, path: str) -> bool:

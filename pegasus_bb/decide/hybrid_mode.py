@@ -119,9 +119,10 @@ def _read_once(
 
 
 def _read_in_place(catalogs: Catalogs, site: str, lfn: str) -> str:
-    """How an input that leaves the tier is read: through a link to its replica on the
-    site, else from a copy in the site's scratch."""
-    linked = catalogs.properties.flag(_LINKS, default=True)
+    """How an input that leaves the tier is read: from a copy in the site's scratch,
+    or, if the user wants links, from its replica on the site, which a task may then
+    change."""
+    linked = catalogs.properties.flag(_LINKS, default=False)
     is_on_site = catalogs.link_target(site, lfn) is not None
     return LINK if linked and is_on_site else PFS
 

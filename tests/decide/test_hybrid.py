@@ -66,6 +66,20 @@ def test_a_large_file_of_one_job_has_a_job_reservation_and_then_the_pfs(
     assert file.reason.startswith("job first makes it, no other reads it: on a reserv")
 
 
+@pytest.mark.parametrize(
+    ("wish", "how"), [([], "copy"), (["pegasus.transfer.links=true"], "link")]
+)
+def test_an_input_of_one_job_is_a_copy_unless_the_user_wants_links(
+    hybrid: User, wish: list[str], how: str
+) -> None:
+    """A task that writes to a link changes the file of the user."""
+    for lfn in ("in.txt", "ref.txt"):
+        hybrid.replicas[lfn] = [{"site": "cluster", "pfn": f"/data/{lfn}"}]
+    hybrid.defines += wish
+    file = hybrid.decide().files["in.txt"]
+    assert (file.tier, file.how) == (PFS, how)
+
+
 def test_what_the_user_says_of_a_file_stands(hybrid: User) -> None:
     hybrid.jobs[0]["uses"][0].update(said("bb", MIB))
     hybrid.jobs[0]["uses"][2].update(said("bb", 100 * MIB))

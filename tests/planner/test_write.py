@@ -37,10 +37,14 @@ def test_links_are_named_after_the_node_that_needs_them(here: Any) -> None:
     )
     here.persistent()
     folder: Path = here.write()
-    (file,) = (folder / "bb" / "nodes").iterdir()
-    assert file.name == "split_ID1.json"
+    files = sorted((folder / "bb" / "nodes").iterdir())
+    notes = {file.stem: json.loads(file.read_text()) for file in files}
     path = "/lus/scratch/wfuser/pegasus/demo/run0001/a.txt"
-    assert json.loads(file.read_text())["links"] == {"a.txt": path}
+    assert notes.pop("split_ID1")["links"] == {"a.txt": path}
+    outputs = notes.pop("count_ID2")["outputs"]
+    assert list(outputs) == ["sub/n.txt"], "its reader may rename the link to that"
+    assert outputs["sub/n.txt"].endswith("/wfuser/pegasus/demo/run0001/sub/n.txt")
+    assert notes == {}
 
 
 def test_a_taken_name_is_refused_and_left_alone(here: Any) -> None:

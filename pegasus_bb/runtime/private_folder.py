@@ -17,6 +17,7 @@ import stat
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
+from pegasus_bb.core.removal import remove
 from pegasus_bb.runtime.bbdir import NODES, BBDir, NodeNeeds
 from pegasus_bb.runtime.bind import Binding
 from pegasus_bb.runtime.node_lock import lock_node
@@ -107,6 +108,7 @@ def run_in_private_folder(
         binding = Binding(needs.scratch, path, shared)
         bound = {**binding.environ(environ), _INSIDE: node.name}
         links, hinted = task_files(bb, node, binding, scratch)
+        _remove_older_outputs(needs, links)
         argv = binding.argv(argv)
 
         def work() -> int:
@@ -240,6 +242,15 @@ def place(folder: str, lfn: str, real: RealFolders) -> str:
     if "/" in lfn or lfn in ("", ".", ".."):
         return checked_path(folder, lfn, real)
     return os.path.join(folder, lfn)
+
+
+def _remove_older_outputs(needs: PrivateNeeds, links: Sequence[Link]) -> None:
+    """Remove what a failed try has written through planned links: each try begins
+    without outputs. Raises OSError."""
+    kept = {*needs.checkpoints, *needs.inputs}
+    for link in links:
+        if link.ours and link.lfn not in kept:
+            remove(link.target)
 
 
 def _wants_copies(scratch: str, node: str) -> str:

@@ -123,21 +123,31 @@ def _is_same(path: str, before: _State) -> bool:
 
 
 def bring(
-    lfn: str, source: str, here: str, linked: LinkedInputs, *, below: int, whole: bool
+    lfn: str,
+    source: str,
+    here: str,
+    linked: LinkedInputs,
+    *,
+    below: int,
+    whole: bool,
+    foreign: bool = False,
 ) -> None:
     """Make ``here`` a copy of ``source`` if ``whole`` is set, or if it is a file of at
     most ``below`` bytes; else a link to it. A folder is a new one that has its files in
-    this way. Raises LinkFailed."""
+    this way. ``foreign``: the file is the user's own, and is not closed to writing.
+    Raises LinkFailed."""
     try:
         own = found = os.lstat(source)
         if stat.S_ISLNK(own.st_mode):
             found = os.stat(source)
         if whole or (stat.S_ISREG(found.st_mode) and found.st_size <= below):
             _copy(source, here, found)
-        elif stat.S_ISDIR(own.st_mode):
-            _bring_folder(lfn, source, here, linked, below)
+        elif stat.S_ISDIR(found.st_mode):
+            foreign = foreign or stat.S_ISLNK(own.st_mode)
+            _bring_folder(lfn, source, here, linked, below=below, foreign=foreign)
         else:
-            _link(source, here, own, found, linked)
+            closes = stat.S_ISREG(own.st_mode) and not foreign
+            _link(source, here, found, linked, closes=closes)
     except OSError as error:
         raise LinkFailed(
             f"{lfn}: the input cannot be brought: {error.filename or source}: "
@@ -148,14 +158,15 @@ def bring(
 def _link(
     source: str,
     here: str,
-    own: os.stat_result,
     found: os.stat_result,
     linked: LinkedInputs,
+    *,
+    closes: bool,
 ) -> None:
     """Make ``here`` a link to ``source``, or a copy where the file system has no links.
     Raises OSError."""
-    if stat.S_ISREG(own.st_mode):
-        close_to_writing(source, own.st_mode)
+    if closes:
+        close_to_writing(source, found.st_mode)
     try:
         os.symlink(source, here)
     except FileExistsError:
@@ -168,7 +179,13 @@ def _link(
 
 
 def _bring_folder(
-    lfn: str, source: str, here: str, linked: LinkedInputs, below: int
+    lfn: str,
+    source: str,
+    here: str,
+    linked: LinkedInputs,
+    *,
+    below: int,
+    foreign: bool,
 ) -> None:
     """A link to a folder would let the task change what is in it. Raises OSError,
     LinkFailed."""
@@ -186,7 +203,15 @@ def _bring_folder(
                 elif entry.is_dir():
                     folders.append((entry.path, to))
                 else:
-                    bring(lfn, entry.path, to, linked, below=below, whole=False)
+                    bring(
+                        lfn,
+                        entry.path,
+                        to,
+                        linked,
+                        below=below,
+                        whole=False,
+                        foreign=foreign,
+                    )
     for folder, new in folders:
         keep_mode(new, os.stat(folder).st_mode | stat.S_IRWXU, new)
 

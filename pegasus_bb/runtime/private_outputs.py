@@ -58,7 +58,7 @@ def move_back(output: Output, going: Sequence[str]) -> None:
     made = output.made
     dest = output.dest
     try:
-        os.rename(made, dest)
+        _rename(made, dest)
     except OSError as error:
         if error.errno == errno.EXDEV:
             _copy_back(output, going)
@@ -68,7 +68,24 @@ def move_back(output: Output, going: Sequence[str]) -> None:
         from pegasus_bb.core.removal import remove
 
         remove(dest)  # of an earlier try; nothing can be renamed over a folder
+        _rename(made, dest)
+
+
+def _rename(made: str, dest: str) -> None:
+    """Rename it, also a folder that is closed to writing: its entry .. changes."""
+    try:
         os.rename(made, dest)
+    except PermissionError:
+        mode = os.lstat(made).st_mode
+        if not stat.S_ISDIR(mode) or mode & stat.S_IWUSR:
+            raise
+        os.chmod(made, stat.S_IMODE(mode) | stat.S_IWUSR)
+        place = made
+        try:
+            os.rename(made, dest)
+            place = dest
+        finally:
+            os.chmod(place, stat.S_IMODE(mode))
 
 
 def _resolve_links(made: str, going: Sequence[str]) -> None:
@@ -95,7 +112,9 @@ def _will_break(link: str, made: str, going: Sequence[str]) -> bool:
     text = os.readlink(link)
     folder, name = os.path.split(os.path.join(os.path.dirname(link), text))
     target = os.path.normpath(os.path.join(os.path.realpath(folder), name))
-    stays = not os.path.isabs(text) and is_below(target, os.path.realpath(made))
+    root = os.path.realpath(made)
+    inside = target == root or is_below(target, root)
+    stays = inside and not os.path.isabs(text)
     leads_there = any(is_below(target, os.path.realpath(each)) for each in going)
     return leads_there and not stays and os.path.exists(link)
 

@@ -86,6 +86,14 @@ def test_a_result_that_is_missing_fails_the_job_by_name(
     assert (site.note["status"], site.note["files"]) == (1, {})
 
 
+def test_what_stays_may_be_renamed_by_a_later_task_of_the_cluster(
+    site: JobSite,
+) -> None:
+    site.reserve(stay=["mid.txt"])
+    ended(site.launch(f"{MAKE}; echo mid > mid.txt; mv mid.txt used"))
+    assert site.note["status"] == 0
+
+
 @pytest.mark.parametrize("link", ["$PWD/pfs-in.txt", "../pfs-in.txt"])
 def test_a_link_in_a_result_to_an_input_on_the_pfs_is_copied(
     site: JobSite, link: str

@@ -47,6 +47,23 @@ class TestInputs:
         assert job.made() == f"{before}more\n"
         assert job.made(lfn) == before
 
+    def test_a_folder_of_the_users_own_is_as_it_was(self, job: PrivateJob) -> None:
+        """What lies in the workflow directory is a link to it."""
+        mine = job.site.root / "mine"
+        (mine / "sub").mkdir(parents=True)
+        for name in ("a.txt", "sub/b.txt"):
+            (mine / name).write_bytes(LARGE)
+        (job.scratch / "ref").symlink_to(mine)
+        job.needs["inputs"] = ["ref"]
+        task = (
+            "cat ref/a.txt > out.txt; echo index > ref/a.idx; rm -r ref/sub ref/a.txt"
+        )
+        ended(job.run(task))
+        assert job.made() == LARGE.decode()
+        found = {str(p.relative_to(mine)): p.stat().st_mode for p in mine.rglob("*")}
+        assert sorted(found) == ["a.txt", "sub", "sub/b.txt"]
+        assert all(mode & 0o222 == 0o200 for mode in found.values()), "none was closed"
+
     def test_a_folder_may_be_changed_but_not_its_files(self, job: PrivateJob) -> None:
         tree = job.scratch / "tree"
         (tree / "in").mkdir(parents=True)

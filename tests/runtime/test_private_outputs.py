@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
 
+from pegasus_bb.runtime.private_outputs import Output, copy_links, move_back
 from tests.support.forked import ended
 from tests.support.private_jobs import LARGE, PrivateJob
 
@@ -130,6 +133,41 @@ class TestOutputs:
             assert job.made(lfn) == "made\n"
         assert job.made("two/file") == "1\n"
         assert not (job.scratch / "full").is_symlink()
+
+    def test_each_try_begins_without_what_a_failed_one_wrote_on_the_pfs(
+        self, job: PrivateJob
+    ) -> None:
+        home = job.site.pfs_scratch / "out.txt"
+        job.site.place({"out.txt": "pfs write"})
+        job.note(links={"out.txt": str(home)})
+        for end in ("exit 7", "exit 0"):
+            argv = job.argv(f"echo line >> out.txt; {end}")[1:]
+            job.site.start("launch", *argv)
+        assert home.read_text() == "line\n"
+
+    def test_a_folder_may_be_closed_to_writing_or_lead_to_itself(
+        self, job: PrivateJob, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """As of a user without the rights of root."""
+        rename = os.rename
+
+        def as_a_user(made: str, dest: str) -> None:
+            if not Path(made).stat().st_mode & 0o200:
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), made)
+            rename(made, dest)
+
+        monkeypatch.setattr(os, "rename", as_a_user)
+        made = job.scratch / "made"
+        made.mkdir()
+        (made / "file").touch()
+        (made / "me").symlink_to(".")
+        made.chmod(0o555)
+        dest = job.scratch / "dest"
+        output = Output(str(made), str(dest), is_read=True, elsewhere="")
+        assert copy_links(output, [str(job.scratch)])
+        move_back(output, [str(job.scratch)])
+        assert dest.stat().st_mode & 0o777 == 0o555
+        assert (dest / "me").readlink() == Path()
 
     def test_a_folder_in_the_place_of_a_planned_link_keeps_what_its_links_lead_to(
         self, job: PrivateJob

@@ -160,7 +160,9 @@ def _note(
 
 
 def _check_made(reservation: PlannedReservation, space: Space) -> int:
-    lost = [name for name in reservation.made if not os.path.lexists(space.path(name))]
+    """What stays may be gone: a later task of the cluster may rename its inputs."""
+    made = (*reservation.stage_out, *reservation.share)
+    lost = [name for name in made if not os.path.lexists(space.path(name))]
     return _failed(missing_message(lost)) if lost else 0
 
 

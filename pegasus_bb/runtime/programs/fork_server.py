@@ -60,7 +60,10 @@ def serve(engine: socket.socket) -> None:
                 os.read(wakeup, 4096)
             _report_ends(engine)
         if engine.fileno() in due:
-            data, files, _, _ = socket.recv_fds(engine, LARGEST, 3)
+            try:
+                data, files, _, _ = socket.recv_fds(engine, LARGEST, 3)
+            except ConnectionResetError:  # the engine was killed
+                return
             if not data:
                 return
             _answer(engine, json.loads(data), files)

@@ -115,6 +115,13 @@ def make_folder_of(path: str) -> None:
     os.makedirs(os.path.dirname(path), exist_ok=True)
 
 
+def named_by_link(path: str, text: str) -> str:
+    """The path that link ``path`` with the target ``text`` names. The folders of it are
+    real; what has the name may be a link itself."""
+    folder, name = os.path.split(os.path.join(os.path.dirname(path), text))
+    return os.path.join(os.path.realpath(folder), name)
+
+
 def unlink_if_there(path: str) -> None:
     try:
         os.unlink(path)

@@ -107,11 +107,11 @@ def _resolve_links(made: str, going: Sequence[str]) -> None:
 
 def _will_break(link: str, made: str, going: Sequence[str]) -> bool:
     """Whether the link in folder ``made`` leads to something that will be gone."""
+    from pegasus_bb.core.files import named_by_link
     from pegasus_bb.core.paths import is_below
 
     text = os.readlink(link)
-    folder, name = os.path.split(os.path.join(os.path.dirname(link), text))
-    target = os.path.normpath(os.path.join(os.path.realpath(folder), name))
+    target = os.path.normpath(named_by_link(link, text))
     root = os.path.realpath(made)
     inside = target == root or is_below(target, root)
     stays = inside and not os.path.isabs(text)

@@ -8,7 +8,7 @@ import os
 import stat
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
-from pegasus_bb.core.files import make_folder_of, unlink_if_there
+from pegasus_bb.core.files import make_folder_of, named_by_link, unlink_if_there
 from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 from pegasus_bb.core.paths import cut_name, is_below
 
@@ -153,8 +153,7 @@ def copy_borrowed(path: str, home: str, pfs_scratch: str) -> None:
     where a planned link in its place leads, else ``path``. Raises OSError,
     CopyFailed."""
     text = os.readlink(path)
-    folder, name = os.path.split(os.path.join(os.path.dirname(path), text))
-    passed = os.path.join(os.path.realpath(folder), name)
+    passed = named_by_link(path, text)
     real = os.path.realpath(path)
     below = os.path.realpath(pfs_scratch)
     if text == home or not (is_below(passed, below) or is_below(real, below)):

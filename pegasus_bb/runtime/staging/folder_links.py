@@ -11,6 +11,7 @@ import errno
 import os
 from collections.abc import Sequence
 
+from pegasus_bb.core.files import named_by_link
 from pegasus_bb.core.light_typing import NamedTuple
 from pegasus_bb.core.paths import is_below
 from pegasus_bb.runtime.staging.failures import CopyFailed
@@ -83,7 +84,7 @@ class Links:
             )
         if not os.path.isabs(text) and self._stays_inside(path, text, real):
             return CopiedLink(text, False)
-        if not (self._vanishes(real) or self._vanishes(_named_by(path, text))):
+        if not (self._vanishes(real) or self._vanishes(named_by_link(path, text))):
             return CopiedLink(text if os.path.isabs(text) else real, False)
         self._check_no_loop(path, real)
         return CopiedLink(real, True)
@@ -115,12 +116,6 @@ class Links:
 
 def _folder_of(path: str) -> str:
     return os.path.realpath(os.path.dirname(path))
-
-
-def _named_by(path: str, text: str) -> str:
-    """What link ``path`` names, which may be a link itself."""
-    folder, name = os.path.split(os.path.join(os.path.dirname(path), text))
-    return os.path.join(os.path.realpath(folder), name)
 
 
 def _contains(folder: str, path: str) -> bool:
